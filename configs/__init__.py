@@ -1,0 +1,1 @@
+"""Suites and agents, as YAML files that ship with the package."""

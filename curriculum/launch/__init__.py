@@ -1,0 +1,1 @@
+"""Where the runs of a study are executed."""

@@ -1,0 +1,1 @@
+"""Continual-learning methods: hooks around an agent's tasks."""

@@ -1,0 +1,1 @@
+"""What is measured from a study's score curves."""

@@ -1,0 +1,74 @@
+"""The records of a run, one line a (checkpoint, task); every number of a study derives from them."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from etude.envs.errors import RequestError
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The evaluation episodes of one task at one checkpoint.
+
+    Attributes:
+        step: environment steps since the run's start.
+        task: task id.
+        returns: undiscounted return of each episode.
+        successes: whether each episode's last step was a success.
+        lengths: steps of each episode.
+    """
+
+    step: int
+    task: str
+    returns: tuple[float, ...]
+    successes: tuple[bool, ...]
+    lengths: tuple[int, ...]
+
+
+def append_evaluations(path: Path, evaluations: Iterable[Evaluation]) -> None:
+    """Append one checkpoint's evaluations, and fsync."""
+    with path.open("ab") as file:
+        file.write(b"".join(json.dumps(asdict(e), allow_nan=False).encode() + b"\n" for e in evaluations))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_evaluations(path: Path) -> list[Evaluation]:
+    """All whole lines of a record, in order; a torn last line, as a crash leaves it, is dropped.
+
+    Raises:
+        RequestError: a line that is not the last, or that ends in a newline, is not an evaluation.
+    """
+    if not path.exists():
+        return []
+    *lines, _torn = path.read_bytes().split(b"\n")
+    return [_parse(line, path, number) for number, line in enumerate(lines, 1)]
+
+
+def keep_evaluations(path: Path, up_to: int) -> None:
+    """Cut the record to the lines at steps <= `up_to`, aside and renamed: a resumed run makes the rest again."""
+    kept = [e for e in read_evaluations(path) if e.step <= up_to]
+    aside = path.with_suffix(".aside")
+    aside.unlink(missing_ok=True)
+    append_evaluations(aside, kept)
+    os.replace(aside, path)
+
+
+def _parse(line: bytes, path: Path, number: int) -> Evaluation:
+    try:
+        fields = json.loads(line)
+        lists: list[Sequence[float]] = [fields["returns"], fields["successes"], fields["lengths"]]
+        if not len({len(values) for values in lists}) == 1 or not lists[0]:
+            raise ValueError("returns, successes and lengths must be lists of one and the same length")
+        return Evaluation(
+            step=int(fields["step"]),
+            task=str(fields["task"]),
+            returns=tuple(float(x) for x in fields["returns"]),
+            successes=tuple(bool(x) for x in fields["successes"]),
+            lengths=tuple(int(x) for x in fields["lengths"]),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise RequestError(f"{path}, line {number}: not an evaluation ({error})") from None

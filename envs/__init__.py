@@ -1,0 +1,1 @@
+"""Tasks, and the batched and single environments that play them."""

@@ -1,0 +1,28 @@
+"""The two ways a command ends badly, and the nearest right name for a wrong one."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class RequestError(ValueError):
+    """The request was wrong: one line naming the key, the value and what would be right. Exit code 2."""
+
+
+class RunError(RuntimeError):
+    """A run could not be finished: one line naming the task, the step and the cause. Exit code 1."""
+
+
+def nearest(name: str, options: Iterable[str], count: int = 3) -> str:
+    """The options closest to a misspelt name, as the end of a message.
+
+    Args:
+        name: what was asked for.
+        options: the names that exist.
+        count: how many to suggest at the most.
+
+    Returns:
+        `"did you mean a, b?"`, or `"known: a, b, c"` where nothing is close.
+    """
+    options = sorted(options)
+    close = get_close_matches(name, options, n=count, cutoff=0.5)
+    return f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(options)}"

@@ -1,0 +1,1 @@
+"""An oracle for each tabletop task."""
