@@ -1,0 +1,35 @@
+"""reach: the finger tips to a goal in the air."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.envs.tabletop.rewards import closeness
+from etude.envs.tabletop.scene import Scene
+from etude.envs.task import Task
+
+TOLERANCE = 0.02
+UNSOLVED = 0.4
+FAR, NEAR = 0.5, 0.08
+
+
+class Reach(Task):
+    """Move the finger tips to a goal in the air, and stay."""
+
+    id = "reach"
+    horizon = 60
+    starts = "from home; goal anywhere in a box"
+
+    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
+        scene.arrange(ids, rngs)
+
+    def reward(self, scene: Scene) -> NDArray[np.float64]:
+        distance = self._distance(scene)
+        return np.where(distance < TOLERANCE, 1.0, UNSOLVED * closeness(distance, FAR, NEAR))
+
+    def success(self, scene: Scene) -> NDArray[np.bool_]:
+        return self._distance(scene) < TOLERANCE
+
+    def _distance(self, scene: Scene) -> NDArray[np.float64]:
+        return scene.distance(scene.goal, scene.tcp)

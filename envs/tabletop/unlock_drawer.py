@@ -1,0 +1,41 @@
+"""unlock-drawer: the button releases the drawer's lock, then the drawer is opened."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.envs.tabletop.open_drawer import drawer_progress
+from etude.envs.tabletop.press_button import button_progress
+from etude.envs.tabletop.rewards import staged
+from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, Scene
+from etude.envs.task import Task
+
+STAGES = 2
+
+
+class UnlockDrawer(Task):
+    """Press the button that unlocks the drawer, then open the drawer and keep it open."""
+
+    id = "unlock-drawer"
+    kind = "composition"
+    parts = ("press-button", "open-drawer")
+    horizon = 80
+    starts = "from home; button and cabinet anywhere in a square each"
+
+    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
+        scene.arrange(ids, rngs)
+        scene.drawer_locked[ids] = True
+
+    def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        pressed = ids[scene.button_depth[ids] > BUTTON_PRESSED]
+        scene.latch[pressed, 0] = 1
+        scene.drawer_locked[pressed] = False
+
+    def reward(self, scene: Scene) -> NDArray[np.float64]:
+        unlocked = scene.latch[:, 0] > 0
+        progress = np.where(unlocked, drawer_progress(scene), button_progress(scene))
+        return np.where(self.success(scene), 1.0, staged(unlocked.astype(int), progress, STAGES))
+
+    def success(self, scene: Scene) -> NDArray[np.bool_]:
+        return scene.drawer_opening > DRAWER_OPEN

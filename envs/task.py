@@ -1,0 +1,54 @@
+"""What a task is: a start, a reward and a success test over the words of the scene."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from etude.envs.tabletop.scene import Scene
+
+
+class Task(ABC):
+    """One task on the tabletop; the first line of a subclass's docstring is its description.
+
+    Attributes:
+        id: lower-case words joined by hyphens; names folders and records.
+        version: raised whenever returns of before and after no longer compare.
+        kind: whether it is practised or performed.
+        parts: of a composition, the ids of its primitives in the order they are needed.
+        horizon: control steps of an episode.
+        starts: what varies from episode to episode, in words.
+    """
+
+    id: ClassVar[str]
+    version: ClassVar[int] = 0
+    kind: ClassVar[Literal["primitive", "composition"]] = "primitive"
+    parts: ClassVar[tuple[str, ...]] = ()
+    horizon: ClassVar[int]
+    starts: ClassVar[str]
+
+    @abstractmethod
+    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
+        """Write the start state and the goal of the simulations `ids`, which stand at home.
+
+        Args:
+            scene: the scene; its derived words are stale until the environment has forwarded it.
+            ids: (M,) simulations that start an episode.
+            rngs: (M,) their own generators, in the same order.
+        """
+
+    def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:  # noqa: B027
+        """Move latches and locks on, once a control step before the reward."""
+
+    @abstractmethod
+    def reward(self, scene: Scene) -> NDArray[np.float64]:
+        """The step's reward, (N,), in [0, 1] and 1 only while the task is solved. Pure."""
+
+    @abstractmethod
+    def success(self, scene: Scene) -> NDArray[np.bool_]:
+        """Whether the task is solved now, (N,). Pure."""
