@@ -1,1 +1,22 @@
-"""Scripted policies that set the score of 100, and how references are measured."""
+"""Oracles, and the references that scores are measured against."""
+
+import etude.envs.tabletop  # noqa: F401  (registers the tasks)
+import etude.oracles.tabletop  # noqa: F401  (registers their oracles)
+from etude.oracles.oracle import Oracle, get_oracle, register_oracle
+from etude.oracles.references import fingerprint, measure_references
+from etude.oracles.rollout import Episodes, evaluation_seeds, rollout
+from etude.oracles.scores import ceiling, floor, score
+
+__all__ = [
+    "Episodes",
+    "Oracle",
+    "ceiling",
+    "evaluation_seeds",
+    "fingerprint",
+    "floor",
+    "get_oracle",
+    "measure_references",
+    "register_oracle",
+    "rollout",
+    "score",
+]

@@ -1,0 +1,18 @@
+"""reach: straight to the goal."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.oracles.oracle import Oracle, Privileged
+from etude.oracles.tabletop.motion import towards
+
+
+class ReachOracle(Oracle):
+    """Straight to the goal."""
+
+    task = "reach"
+
+    def act(self, privileged: Privileged) -> NDArray[np.float32]:
+        return towards(privileged["goal"], privileged["setpoint"], np.zeros(self.size, np.bool_))
