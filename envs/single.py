@@ -16,7 +16,7 @@ from etude.envs.vector import Info, Observations, TabletopVectorEnv
 class TabletopEnv(gymnasium.Env[Observations, NDArray[Any]]):
     """One simulation of one task; the same seed gives the same bits as in a batch of any size."""
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 25}
 
     def __init__(self, task: str, *, threads: int = 1, render_mode: str | None = None) -> None:
         """Make the simulation.

@@ -26,7 +26,7 @@ Info = dict[str, Any]
 class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
     """N simulations of one task; an episode is truncated at the task's horizon and never terminated."""
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 25}
 
     def __init__(
         self,

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ids = NDArray[np.intp]
 
-SUBSTEPS = 5
+SUBSTEPS = 3
 SETPOINT_RATE = 0.03
-SETPOINT_LEASH = 0.05
-WORKSPACE = np.array([[0.25, -0.5, 0.015], [0.75, 0.45, 0.5]])
+SETPOINT_LEASH = 0.06
+WORKSPACE = np.array([[0.28, -0.42, 0.015], [0.64, 0.4, 0.37]])
 FINGER_OPEN = 0.04
 
 BUTTON_PRESSED = 0.012
@@ -24,7 +24,7 @@ DRAWER_TRAVEL = 0.16
 DRAWER_OPEN = 0.8 * DRAWER_TRAVEL
 
 CUBE_X, CUBE_Y, CUBE_YAW = (0.4, 0.6), (-0.08, 0.17), np.pi / 4
-GOAL_LOW, GOAL_HIGH, GOAL_CLEARANCE = np.array([0.35, -0.2, 0.05]), np.array([0.65, 0.2, 0.35]), 0.1
+GOAL_LOW, GOAL_HIGH, GOAL_CLEARANCE = np.array([0.31, -0.18, 0.05]), np.array([0.61, 0.18, 0.35]), 0.1
 FURNITURE_SHIFT = 0.04
 HOME_TCP = np.array([0.45, 0.0, 0.22])
 
