@@ -10,6 +10,7 @@ from etude.envs.errors import RequestError
 
 _MAY_GROW = ("seeds", "regimes")
 _MAY_CHANGE = ("wandb",)
+_ASIDE = ".suite.yaml.aside"
 
 
 def claim_folder(suite: Suite, study: Path) -> None:
@@ -24,7 +25,7 @@ def claim_folder(suite: Suite, study: Path) -> None:
         if study.exists():
             _check_folder(suite, study)
         study.mkdir(parents=True, exist_ok=True)
-        aside = study / ".suite.yaml.aside"
+        aside = study / _ASIDE
         aside.write_text(suite.to_yaml(), encoding="utf-8")
         os.replace(aside, study / "suite.yaml")
     except OSError as error:
@@ -34,7 +35,7 @@ def claim_folder(suite: Suite, study: Path) -> None:
 def _check_folder(suite: Suite, study: Path) -> None:
     if not study.is_dir():
         raise RequestError(f"{study}: a file, not a folder; choose another --out")
-    if not any(study.iterdir()):
+    if all(path.name == _ASIDE for path in study.iterdir()):
         return
     if not (study / "suite.yaml").is_file():
         raise RequestError(f"{study}: holds something else, not a study; choose another --out")

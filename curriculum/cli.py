@@ -44,15 +44,18 @@ def tasks(as_json: Json = False) -> None:
                     "version": spec.version,
                     "gymnasium_id": spec.gymnasium_id,
                     "description": spec.description,
+                    "starts": spec.starts,
                 }
                 for spec in specs
             ]
         )
-    table = _table("task", "kind", ">steps", "what the agent does")
+    from rich.padding import Padding
+
+    console = _console()
     for spec in specs:
-        parts = f"\nof {', '.join(spec.parts)}" if spec.parts else ""
-        table.add_row(spec.id, f"{spec.kind}{parts}", str(spec.horizon), spec.description)
-    _console().print(table)
+        kind = f"{spec.kind} of {', '.join(spec.parts)}" if spec.parts else spec.kind
+        console.print(f"[bold]{spec.id}[/bold]  {kind}, {spec.horizon} steps", highlight=False)
+        console.print(Padding(f"{spec.description}\nStarts: {spec.starts}", (0, 0, 1, 4)), highlight=False)
 
 
 @app.command()
@@ -62,7 +65,10 @@ def oracle(
     seed: Annotated[int, typer.Option(min=0, help="Which starts; other seeds give other starts.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Measure a task's oracle, which scores 100, and the random and zero actions, the better of which scores 0."""
+    """Measure what scores 100 and 0: a task's oracle, and random and zero actions.
+
+    The floor, a score of 0, is the larger mean return of the two.
+    """
     from etude.oracles.measure import measure_oracle
 
     measured = measure_oracle(task, episodes, seed)
@@ -97,21 +103,23 @@ def run(
 ) -> int:
     """Train and evaluate what a suite says. The same command goes on where it was stopped."""
     from etude.curriculum.claim import claim_folder
-    from etude.curriculum.launch import run_study
     from etude.curriculum.suite import load_suite
 
     resolved = load_suite(suite, changes or ())
     study = out or Path("studies") / resolved.name
     claim_folder(resolved, study)
+    from etude.curriculum.launch import run_study
+
     return run_study(resolved, study, jobs or len(os.sched_getaffinity(0)))
 
 
 @app.command()
 def status(study: Study, as_json: Json = False) -> None:
     """Show how far each run of a study has come."""
+    _check_study(study)
     from etude.curriculum.status import study_status
 
-    found = study_status(_known_study(study))
+    found = study_status(study)
     if as_json:
         return _print_json(found)
     table = _table("run", "state", ">steps", "task", "reason")
@@ -129,9 +137,10 @@ def metrics(
     as_json: Json = False,
 ) -> None:
     """Make a study's metrics, table and figures again from its records."""
+    _check_study(study)
     from etude.curriculum.metrics.compute import compute_metrics
 
-    values = compute_metrics(_known_study(study), of)
+    values = compute_metrics(study, of)
     if as_json:
         return _print_json(values)
     from etude.curriculum.report.table import print_table
@@ -142,9 +151,10 @@ def metrics(
 @app.command()
 def wandb(study: Study) -> None:
     """Feed a study's records to Weights & Biases again."""
+    _check_study(study)
     from etude.curriculum.wandb_sink import feed_study
 
-    feed_study(_known_study(study))
+    feed_study(study)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,8 +171,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(list(arguments) or ["--help"], prog_name="etude", standalone_mode=False) or DONE
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
@@ -192,11 +200,11 @@ def _explain(error: Exception) -> tuple[str, int]:
     return f"{type(error).__name__}: {error} (ETUDE_TRACEBACK=1 shows where)", FAILED
 
 
-def _known_study(folder: Path) -> Path:
+def _check_study(folder: Path) -> None:
     from etude.envs.errors import RequestError
 
     if (folder / "suite.yaml").is_file():
-        return folder
+        return
     usual = Path("studies") / folder
     hint = f"; did you mean {usual}?" if (usual / "suite.yaml").is_file() else ""
     raise RequestError(f"{folder}: not a study; it holds no suite.yaml{hint}")

@@ -1,5 +1,6 @@
 """YAML as this project reads it: plain values only, `1e-3` a number, `010` and `yes` text, a key only once."""
 
+import math
 import re
 from typing import Any
 
@@ -45,6 +46,12 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Quoted and escaped where PyYAML's plainer styles would not bring every line break back."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')
+
+
+_Dumper.add_representer(str, _represent_text)
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", _BOOL, list("tTfF"))
 _Loader.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
 _Loader.add_implicit_resolver("tag:yaml.org,2002:null", _NULL, ["~", "n", "N", ""])
@@ -72,4 +79,6 @@ def parse(text: str) -> Any:
 
 def dump(value: Any) -> str:
     """The YAML text that `parse` reads back as an equal value."""
-    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+    return yaml.dump(
+        value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=math.inf
+    )
