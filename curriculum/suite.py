@@ -65,7 +65,7 @@ class AgentConfig(_Settings):
     """Which agent is trained.
 
     Attributes:
-        algorithm: a Stable-Baselines3 algorithm by its name.
+        algorithm: a Stable-Baselines3 algorithm by its name, or an agent of the user's as `module:Class`.
         environments: simulations that it acts in at once.
         parameters: its hyperparameters, by their names there; what is not given keeps its default.
     """

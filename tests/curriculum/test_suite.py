@@ -266,7 +266,7 @@ def resolvable(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(resolvable())
 def test_a_resolved_suite_is_read_back_equal(tmp_path_factory: pytest.TempPathFactory, values: dict[str, Any]) -> None:
     suite = Suite.model_validate(values)
