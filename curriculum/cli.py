@@ -50,12 +50,13 @@ def tasks(as_json: Json = False) -> None:
             ]
         )
     from rich.padding import Padding
+    from rich.text import Text
 
     console = _console()
     for spec in specs:
         kind = f"{spec.kind} of {', '.join(spec.parts)}" if spec.parts else spec.kind
         console.print(f"[bold]{spec.id}[/bold]  {kind}, {spec.horizon} steps", highlight=False)
-        console.print(Padding(f"{spec.description}\nStarts: {spec.starts}", (0, 0, 1, 4)), highlight=False)
+        console.print(Padding(Text(f"{spec.description}\nStarts: {spec.starts}"), (0, 0, 1, 4)))
 
 
 @app.command()
@@ -102,15 +103,12 @@ def run(
     ] = None,
 ) -> int:
     """Train and evaluate what a suite says. The same command goes on where it was stopped."""
-    from etude.curriculum.claim import claim_folder
     from etude.curriculum.suite import load_suite
 
     resolved = load_suite(suite, changes or ())
-    study = out or Path("studies") / resolved.name
-    claim_folder(resolved, study)
     from etude.curriculum.launch import run_study
 
-    return run_study(resolved, study, jobs or len(os.sched_getaffinity(0)))
+    return run_study(resolved, out or Path("studies") / resolved.name, jobs or len(os.sched_getaffinity(0)))
 
 
 @app.command()
@@ -122,9 +120,12 @@ def status(study: Study, as_json: Json = False) -> None:
     found = study_status(study)
     if as_json:
         return _print_json(found)
+    from rich.text import Text
+
     table = _table("run", "state", ">steps", "task", "reason")
     for row in found["runs"]:
-        table.add_row(row["run"], row["state"], f"{row['step']:,} of {row['steps']:,}", row["task"], row["reason"])
+        steps = f"{row['step']:,} of {row['steps']:,}"
+        table.add_row(row["run"], row["state"], steps, Text(row["task"] or ""), Text(row["reason"] or ""))
     _console().print(table)
 
 
@@ -143,18 +144,31 @@ def metrics(
     values = compute_metrics(study, of)
     if as_json:
         return _print_json(values)
+    from etude.curriculum.report.figures import learning_curves
     from etude.curriculum.report.table import print_table
 
-    print_table(study, _console())
+    learning_curves(study, of)
+    print_table(study, _console(), values)
 
 
 @app.command()
-def wandb(study: Study) -> None:
+def wandb(
+    study: Study,
+    mode: Annotated[
+        Literal["online", "offline"] | None, typer.Option(help="The suite's if not given, or offline if that is off.")
+    ] = None,
+) -> int:
     """Feed a study's records to Weights & Biases again."""
     _check_study(study)
+    from etude.curriculum.suite import read_suite
     from etude.curriculum.wandb_sink import feed_study
 
-    feed_study(study)
+    suites = read_suite(study).wandb.mode
+    mode = mode or ("offline" if suites == "disabled" else suites)
+    if not feed_study(study, mode):
+        return FAILED
+    print(f"Fed to W&B, {mode}: {study / 'wandb'}")
+    return DONE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
