@@ -46,9 +46,9 @@ def _check_folder(suite: Suite, study: Path) -> None:
         if key in _MAY_GROW and isinstance(old, tuple) and set(old) <= set(here[key]):
             continue
         if old != new and key.split(".")[0] not in _MAY_CHANGE:
-            differing.append(f"{key} ({_shown(old)}, not {_shown(new)})")
+            differing.append(f"{key} {_shown(old)}, not {_shown(new)}")
     if differing:
-        raise RequestError(f"{study}: holds a study with another {' and '.join(differing)}; choose another --out")
+        raise RequestError(f"{study}: holds another study, with {'; '.join(differing)}; choose another --out")
 
 
 def _flat(suite: Suite) -> dict[str, Any]:

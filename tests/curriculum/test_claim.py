@@ -45,9 +45,9 @@ def test_a_study_may_be_given_more_seeds_and_regimes_and_other_wandb_settings(tm
 def test_a_study_that_differs_is_refused_by_the_keys_that_do(tmp_path: Path) -> None:
     claim_folder(load_suite("smoke"), tmp_path)
     message = refusal(tmp_path, "evaluation.episodes=5", "seeds=[0,1]", "agent.parameters.gamma=0.9")
-    assert "agent.parameters.gamma (null, not 0.9)" in message
-    assert "evaluation.episodes (4, not 5)" in message
-    assert "seeds ([0, 1, 2], not [0, 1])" in message
+    assert "agent.parameters.gamma null, not 0.9" in message
+    assert "evaluation.episodes 4, not 5" in message
+    assert "seeds [0, 1, 2], not [0, 1]" in message
     assert "budget" not in message
 
 
