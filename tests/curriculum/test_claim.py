@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+
+from etude.curriculum.claim import claim_folder
+from etude.curriculum.suite import load_suite, read_suite
+from etude.envs.errors import RequestError
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refusal(folder: Path, *overrides: str) -> str:
+    before = contents(folder.parent)
+    with pytest.raises(RequestError) as raised:
+        claim_folder(load_suite("smoke", overrides), folder)
+    assert contents(folder.parent) == before
+    message = str(raised.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_new_or_empty_folder_is_claimed(tmp_path: Path) -> None:
+    suite = load_suite("smoke")
+    for study in (tmp_path, tmp_path / "deep" / "er"):
+        claim_folder(suite, study)
+        assert read_suite(study) == suite
+        assert [path.name for path in study.iterdir() if path.is_file()] == ["suite.yaml"]
+
+
+def test_the_same_suite_goes_on(tmp_path: Path) -> None:
+    claim_folder(load_suite("smoke"), tmp_path)
+    claim_folder(load_suite("smoke"), tmp_path)
+
+
+@pytest.mark.parametrize("override", ["seeds=[5,2,1,0]", "regimes=[scratch,sequential]", "wandb.mode=disabled"])
+def test_a_study_may_be_given_more_seeds_and_regimes_and_other_wandb_settings(tmp_path: Path, override: str) -> None:
+    claim_folder(load_suite("smoke", ["regimes=[scratch]"]), tmp_path)
+    larger = load_suite("smoke", ["regimes=[scratch]", override])
+    claim_folder(larger, tmp_path)
+    assert read_suite(tmp_path) == larger
+
+
+def test_a_study_that_differs_is_refused_by_the_keys_that_do(tmp_path: Path) -> None:
+    claim_folder(load_suite("smoke"), tmp_path)
+    message = refusal(tmp_path, "evaluation.episodes=5", "seeds=[0,1]", "agent.parameters.gamma=0.9")
+    assert "agent.parameters.gamma null, not 0.9" in message
+    assert "evaluation.episodes 4, not 5" in message
+    assert "seeds [0, 1, 2], not [0, 1]" in message
+    assert "budget" not in message
+
+
+def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    assert "holds something else, not a study" in refusal(tmp_path)
+
+
+def test_a_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("")
+    assert "a file, not a folder" in refusal(path)
+    assert "cannot be a study's folder: Not a directory" in refusal(path / "inside")
+
+
+def test_a_damaged_suite_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text("name: [")
+    assert "not YAML that can be read here" in refusal(tmp_path)

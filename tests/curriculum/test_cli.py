@@ -1,0 +1,136 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from etude.curriculum import cli
+from etude.envs import get_task, task_ids
+from etude.envs.errors import RequestError, RunError
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
+    def fail() -> int:
+        raise error
+
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    app.command()(fail)
+    monkeypatch.setattr(cli, "app", app)
+    return cli.main(["fail"])
+
+
+@pytest.fixture(autouse=True)
+def eighty_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("command", [[], ["tasks"], ["run", "--help"], ["oracle", "--help"], ["status", "--help"]])
+def test_output_fits_80_columns(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    assert out and max(map(len, out.splitlines())) <= 80
+
+
+def test_tasks_are_listed_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["tasks", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [task["id"] for task in listed] == list(task_ids())
+    for task in listed:
+        spec = get_task(task["id"])
+        assert (task["kind"], task["parts"], task["horizon"]) == (spec.kind, list(spec.parts), spec.horizon)
+
+
+def test_tasks_are_listed_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["tasks"]) == 0
+    out = capsys.readouterr().out
+    assert "unlock-drawer  composition of press-button, open-drawer" in out
+    assert out.count("Starts: ") == len(task_ids())
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["run", "quik"], "quik: there is no such suite; did you mean quick?"),
+        (["run", "quick", "budget=3"], "suite quick: budget.reach: 3 is no multiple of"),
+        (["run", "quick", "seeds"], "'seeds' is not an override"),
+        (["run", "quick", "--out", "/etc"], "/etc: holds something else"),
+        (["run", "quick", "--jobs", "0"], "greater than or equal to 1; see etude run --help"),
+        (["run"], "Missing argument 'suite'; see etude run --help"),
+        (["rn", "quick"], "No such command 'rn'"),
+        (["run", "quick", "--jbs", "2"], "No such option: --jbs"),
+        (["status", "nowhere"], "nowhere: not a study; it holds no suite.yaml"),
+        (["metrics", "nowhere"], "nowhere: not a study; it holds no suite.yaml"),
+        (["wandb", "nowhere"], "nowhere: not a study; it holds no suite.yaml"),
+        (["metrics", "nowhere", "--of", "luck"], "'luck' is not one of 'score', 'success'"),
+    ],
+)
+def test_a_wrong_request_is_one_line_and_exit_2_and_makes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str], message: str
+) -> None:
+    assert cli.main(command) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("etude: ") and captured.err.count("\n") == 1
+    assert message in captured.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_studys_bare_name_is_led_to_its_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "studies" / "quick").mkdir(parents=True)
+    (tmp_path / "studies" / "quick" / "suite.yaml").write_text("")
+    assert cli.main(["status", "quick"]) == 2
+    assert "did you mean studies/quick?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (RequestError("seeds: wrong"), 2, "etude: seeds: wrong\n"),
+        (RunError("reach: diverged at 2048"), 1, "etude: reach: diverged at 2048\n"),
+        (ZeroDivisionError("two\nlines"), 1, "etude: ZeroDivisionError: two lines (ETUDE_TRACEBACK=1 shows where)\n"),
+        (KeyboardInterrupt(), 130, "etude: interrupted\n"),
+    ],
+)
+def test_every_failure_is_one_line_and_an_exit_code(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, line: str
+) -> None:
+    assert failing(monkeypatch, error) == code
+    assert capsys.readouterr().err == line
+
+
+def test_a_traceback_is_shown_where_it_is_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ETUDE_TRACEBACK", "1")
+    assert failing(monkeypatch, ZeroDivisionError("nought")) == 1
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_early_is_no_failure_to_tell() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from etude.curriculum.cli import main; sys.exit(main(['tasks', '--json']))",
+    ]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_help_and_tasks_import_nothing_heavy() -> None:
+    code = """
+import sys
+from etude.curriculum.cli import main
+main(["--help"])
+assert not {"mujoco", "gymnasium", "pydantic", "numpy"} & set(sys.modules), "help"
+main(["tasks"])
+assert not {"torch", "stable_baselines3", "wandb", "matplotlib", "scipy"} & set(sys.modules), "tasks"
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -1,0 +1,65 @@
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from etude.curriculum.library import find_suite, names, read_mapping
+from etude.curriculum.suite import Suite, load_suite
+from etude.curriculum.yaml_text import parse
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "suites.md").read_text(encoding="utf-8")
+
+
+def rows(title: str) -> dict[str, list[str]]:
+    """The rows of the first table under a title, by their first cell."""
+    section = PAGE.split(f"# {title}\n")[1].split("\n#")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| `")]
+    table = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
+    return {row[0].strip("`"): row[1:] for row in table}
+
+
+def keys_of(model: type[BaseModel], above: str = "") -> dict[str, Any]:
+    found = {}
+    for key, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            found |= keys_of(inner, f"{above}{key}.")
+        else:
+            found[above + key] = field
+    return found
+
+
+def test_the_page_explains_every_key_and_no_other() -> None:
+    assert set(rows("The keys")) - {"agent"} == set(keys_of(Suite))
+
+
+def test_the_pages_defaults_are_the_real_ones() -> None:
+    for key, field in keys_of(Suite).items():
+        stated = rows("The keys")[key][1].strip("`")
+        if stated == "both":
+            continue
+        if field.is_required():
+            assert stated == "required", key
+        else:
+            default = field.get_default()
+            assert parse(stated) == (list(default) if isinstance(default, tuple) else default), key
+
+
+@pytest.mark.parametrize("name", names("suites"))
+def test_the_page_gives_a_shipped_suite_as_it_is(name: str) -> None:
+    stated = {key: parse(row[0].strip("`")) for key, row in rows(name).items()}
+    assert stated == read_mapping(find_suite(name))
+
+
+def test_the_example_of_ones_own_loads(tmp_path: Path) -> None:
+    example = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[-1]
+    path = tmp_path / "two-drawers.yaml"
+    path.write_text(example)
+    assert load_suite(str(path)).composition == "open-drawer"
+
+
+def test_every_override_on_the_page_is_taken() -> None:
+    for argument in rows("Changing a suite from the command line"):
+        load_suite("quick", [argument])
