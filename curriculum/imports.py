@@ -1,0 +1,46 @@
+"""A suite's `imports`: modules or files of the user's that register tasks, agents, methods or metrics."""
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from etude.envs.errors import RequestError
+
+
+def import_all(entries: Iterable[str]) -> None:
+    """Import each entry, once a process: a module by its name, or a file by its absolute path ending in `.py`.
+
+    Raises:
+        RequestError: one cannot be imported; the entry, and where and why it failed.
+    """
+    for entry in entries:
+        try:
+            if entry.endswith(".py"):
+                _import_file(Path(entry))
+            else:
+                importlib.import_module(entry)
+        except RequestError as error:
+            raise RequestError(f"imports: {entry}: {error}") from error
+        except (Exception, SystemExit) as error:
+            reason = " ".join(str(error).split()) or "no reason given"
+            raise RequestError(f"imports: {entry}: {type(error).__name__}: {reason}") from error
+
+
+def _import_file(path: Path) -> None:
+    name = f"etude_import_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return
+    if not path.is_file():
+        raise RequestError("there is no such file")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise

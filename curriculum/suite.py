@@ -1,0 +1,267 @@
+"""A suite: the ordered tasks, their budgets, seeds, evaluation, agent and method, checked before anything is made."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeGuard, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+
+from etude.curriculum.faults import first_fault
+from etude.curriculum.imports import import_all
+from etude.curriculum.library import absolute_imports, find_suite, read_mapping
+from etude.curriculum.overrides import override
+from etude.curriculum.yaml_text import dump
+from etude.envs.errors import RequestError, nearest
+
+Regime = Literal["sequential", "scratch"]
+REGIMES: tuple[Regime, ...] = get_args(Regime)
+
+_PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
+
+Positive = Annotated[int, Field(gt=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+Text = Annotated[str, Field(min_length=1)]
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"holds {value} twice")
+    return values
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class EvaluationConfig(_Settings):
+    """When the agent is evaluated, and on how much.
+
+    Attributes:
+        every: environment steps between checkpoints, counted from each task's start.
+        episodes: evaluation episodes a task at each checkpoint.
+        also: more checkpoints, at these offsets after each task's start; one past a task's end is left out there.
+    """
+
+    every: Positive
+    episodes: Positive = 20
+    also: Annotated[tuple[Positive, ...], Field(strict=False)] = ()
+
+    _no_twice = field_validator("also")(_distinct)
+
+
+class AgentConfig(_Settings):
+    """Which agent is trained.
+
+    Attributes:
+        algorithm: a Stable-Baselines3 algorithm by its name.
+        environments: simulations that it acts in at once.
+        parameters: its hyperparameters, by their names there; what is not given keeps its default.
+    """
+
+    algorithm: Text
+    environments: Positive = 32
+    parameters: dict[str, Any] = {}
+
+
+class WandbConfig(_Settings):
+    """Whether and where to the runs are fed to Weights & Biases."""
+
+    mode: Literal["online", "offline", "disabled"] = "offline"
+    project: Name = "etude"
+
+
+class Suite(_Settings):
+    """A resolved suite: all defaults written, a budget for every task.
+
+    Attributes:
+        name: the study's folder is `studies/<name>` unless told otherwise.
+        tasks: task ids in the order of training; the last is the composition.
+        budget: environment steps of training, for every task.
+        seeds: one run of each regime a seed.
+        regimes: `sequential` and `scratch`.
+        evaluation: when and how much the agent is evaluated.
+        agent: what is trained.
+        method: the continual-learning method around it.
+        task_id: whether the observation says which task of the suite it is (`onehot`) or not (`hidden`).
+        wandb: Weights & Biases.
+        imports: modules by name, or files by absolute path, imported before the tasks are looked up.
+    """
+
+    name: Name
+    tasks: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
+    budget: Annotated[dict[str, Positive], BeforeValidator(lambda v: {"default": v} if _is_scalar(v) else v)]
+    seeds: Annotated[tuple[Seed, ...], Field(strict=False, min_length=1)] = (0, 1, 2)
+    regimes: Annotated[tuple[Regime, ...], Field(strict=False, min_length=1)] = REGIMES
+    evaluation: EvaluationConfig
+    agent: AgentConfig
+    method: Text = "finetune"
+    task_id: Literal["onehot", "hidden"] = "onehot"
+    wandb: WandbConfig = WandbConfig()
+    imports: Annotated[tuple[Text, ...], Field(strict=False)] = ()
+
+    _no_twice = field_validator("tasks", "seeds", "regimes", "imports")(_distinct)
+
+    @field_validator("budget")
+    @classmethod
+    def _every_task_has_one(cls, budget: dict[str, int], info: ValidationInfo) -> dict[str, int]:
+        if "tasks" not in info.data:
+            return budget
+        tasks: tuple[str, ...] = info.data["tasks"]
+        for key in budget:
+            if key not in (*tasks, "default"):
+                raise ValueError(f"names {key}, which is not a task of this suite; {nearest(key, tasks)}")
+        for task in tasks:
+            if task not in budget and "default" not in budget:
+                raise ValueError(f"has neither a value for {task} nor a default")
+        return {task: budget[task] if task in budget else budget["default"] for task in tasks}
+
+    @property
+    def composition(self) -> str:
+        """The last task."""
+        return self.tasks[-1]
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """b_1 .. b_N: the steps at which the tasks' own training ends in the sequential regime."""
+        return tuple(accumulate(self.budget[task] for task in self.tasks))
+
+    def to_yaml(self) -> str:
+        """The text of a study's `suite.yaml`, which reads back as an equal suite."""
+        return dump(self.model_dump())
+
+
+def load_suite(name_or_path: str, overrides: Sequence[str] = ()) -> Suite:
+    """The suite of a YAML file, with overrides applied, defaults written, and everything checked.
+
+    Its imports are imported first, so that what they register can be found.
+
+    Args:
+        name_or_path: a suite of ours by name (`quick`), or the path of a YAML file.
+        overrides: changes as `key=value`, as in `seeds=[0,1]` or `agent.parameters.learning_rate=3e-4`.
+
+    Raises:
+        RequestError: the first thing wrong, in one line.
+    """
+    path = find_suite(name_or_path)
+    settings = read_mapping(path)
+    try:
+        settings = _with_absolute_imports(_with_defaults(Suite, settings), path.parent)
+        settings = _with_absolute_imports(override(settings, overrides), Path.cwd())
+        _check_tasks(settings)
+        suite = _build(settings)
+        _check_training(suite)
+    except RequestError as error:
+        raise RequestError(f"suite {name_or_path}: {error}") from error
+    return suite
+
+
+def read_suite(study: Path) -> Suite:
+    """The resolved suite of a study, from its `suite.yaml`.
+
+    It is read as it stands: neither its imports nor its tasks, agent or method need be there to read the results.
+
+    Raises:
+        RequestError: the folder holds no suite, or one that is not whole.
+    """
+    path = study / "suite.yaml"
+    if not path.is_file():
+        raise RequestError(f"{study}: not a study; it holds no suite.yaml")
+    try:
+        return _build(read_mapping(path))
+    except RequestError as error:
+        raise RequestError(f"{path}: {error}") from error
+
+
+def _check_tasks(settings: dict[str, Any]) -> None:
+    """Whether the tasks exist, in a right order: checked first, since a misspelt one makes its budget look wrong too.
+
+    What is not a list of names is left for the model to refuse.
+    """
+    from etude.envs import get_task
+
+    imports, tasks = settings.get("imports"), settings.get("tasks")
+    if _are_names(imports):
+        import_all(imports)
+    if not _are_names(tasks):
+        return
+    for place, task in enumerate(tasks):
+        try:
+            spec = get_task(task)
+        except RequestError as error:
+            raise RequestError(f"tasks.{place}: {error}") from error
+        if spec.kind == "composition" and place < len(tasks) - 1:
+            raise RequestError(f"tasks.{place}: {task} is a composition, which must be the last task")
+        unlisted = [part for part in spec.parts if part not in tasks[:place]]
+        if unlisted:
+            raise RequestError(
+                f"tasks: {task} is made of {', '.join(spec.parts)}; list {', '.join(unlisted)} before it"
+            )
+
+
+def _check_training(suite: Suite) -> None:
+    """Whether the method and the agent exist, and whether the agent's rollouts fit into the suite's steps."""
+    from etude.curriculum.agents.check import rollout_size
+    from etude.curriculum.methods import get_method
+
+    get_method(suite.method)
+    rollout = rollout_size(suite.agent)
+    counts = {f"budget.{task}": steps for task, steps in suite.budget.items()}
+    counts |= {"evaluation.every": suite.evaluation.every}
+    counts |= {f"evaluation.also.{place}": offset for place, offset in enumerate(suite.evaluation.also)}
+    for key, steps in counts.items():
+        if steps % rollout:
+            below = steps - steps % rollout
+            right = " or ".join(f"{n:_}" for n in (below, below + rollout) if n)
+            raise RequestError(
+                f"{key}: {steps:_} is no multiple of the agent's rollout of {rollout:_} steps; try {right}"
+            )
+    longest = max(suite.budget.values())
+    for place, offset in enumerate(suite.evaluation.also):
+        if offset >= longest:
+            raise RequestError(
+                f"evaluation.also.{place}: {offset:_} is past the end of every task, at most {longest:_}"
+            )
+
+
+def _build(settings: dict[str, Any]) -> Suite:
+    try:
+        return Suite.model_validate(settings)
+    except ValidationError as error:
+        raise RequestError(first_fault(error, Suite, settings)) from None
+
+
+def _with_defaults(model: type[BaseModel], settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with every default written out, as far as they are mappings, so that overrides reach them."""
+    filled = dict(settings)
+    for key, field in model.model_fields.items():
+        inner = field.annotation
+        if key not in filled and not field.is_required():
+            filled[key] = _PLAIN.dump_python(field.get_default(), mode="json")
+        elif isinstance(inner, type) and issubclass(inner, BaseModel) and isinstance(filled.get(key), dict):
+            filled[key] = _with_defaults(inner, filled[key])
+    return filled
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, dict | list)
+
+
+def _are_names(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
+def _with_absolute_imports(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
+    imports = settings.get("imports")
+    return settings | {"imports": absolute_imports(imports, folder)} if isinstance(imports, list) else settings
