@@ -1,0 +1,70 @@
+"""A study's folder is claimed by the suite that fills it, and by no other."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from etude.curriculum.suite import Suite, read_suite
+from etude.envs.errors import RequestError
+
+_MAY_GROW = ("seeds", "regimes")
+_MAY_CHANGE = ("wandb",)
+
+
+def claim_folder(suite: Suite, study: Path) -> None:
+    """Make a study's folder, or go on with the one that is there, and write the resolved suite into it.
+
+    An existing study may be given more seeds and regimes, and other W&B settings; all else must be as it was.
+
+    Raises:
+        RequestError: the folder holds something else, or a study that differs, by the keys that do; nothing is changed.
+    """
+    try:
+        if study.exists():
+            _check_folder(suite, study)
+        study.mkdir(parents=True, exist_ok=True)
+        aside = study / ".suite.yaml.aside"
+        aside.write_text(suite.to_yaml(), encoding="utf-8")
+        os.replace(aside, study / "suite.yaml")
+    except OSError as error:
+        raise RequestError(f"{study}: cannot be a study's folder: {error.strerror}; choose another --out") from error
+
+
+def _check_folder(suite: Suite, study: Path) -> None:
+    if not study.is_dir():
+        raise RequestError(f"{study}: a file, not a folder; choose another --out")
+    if not any(study.iterdir()):
+        return
+    if not (study / "suite.yaml").is_file():
+        raise RequestError(f"{study}: holds something else, not a study; choose another --out")
+    differing = []
+    there, here = _flat(read_suite(study)), _flat(suite)
+    for key in sorted(there.keys() | here.keys()):
+        old, new = there.get(key), here.get(key)
+        if key in _MAY_GROW and isinstance(old, tuple) and set(old) <= set(here[key]):
+            continue
+        if old != new and key.split(".")[0] not in _MAY_CHANGE:
+            differing.append(f"{key} ({_shown(old)}, not {_shown(new)})")
+    if differing:
+        raise RequestError(f"{study}: holds a study with another {' and '.join(differing)}; choose another --out")
+
+
+def _flat(suite: Suite) -> dict[str, Any]:
+    """A suite's values by their dotted keys."""
+    flat: dict[str, Any] = {}
+
+    def enter(value: Any, path: tuple[str, ...]) -> None:
+        if isinstance(value, dict) and value:
+            for key, inner in value.items():
+                enter(inner, (*path, key))
+        else:
+            flat[".".join(path)] = value
+
+    enter(suite.model_dump(), ())
+    return flat
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:37]}..."
