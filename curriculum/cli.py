@@ -1,0 +1,223 @@
+"""The command line, `etude`: one function a command; what it needs is imported inside it, so that help is quick."""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+DONE, FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="etude",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Does practising primitive tasks help a robot learn their composition, and what does it forget on the way?",
+    epilog="Start with: etude run quick",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+Study = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder, like studies/quick.", show_default=False)]
+
+
+@app.command()
+def tasks(as_json: Json = False) -> None:
+    """List the tasks that suites can use."""
+    from etude.envs import get_task, task_ids
+
+    specs = [get_task(task) for task in task_ids()]
+    if as_json:
+        return _print_json(
+            [
+                {
+                    "id": spec.id,
+                    "kind": spec.kind,
+                    "parts": list(spec.parts),
+                    "horizon": spec.horizon,
+                    "version": spec.version,
+                    "gymnasium_id": spec.gymnasium_id,
+                    "description": spec.description,
+                }
+                for spec in specs
+            ]
+        )
+    table = _table("task", "kind", ">steps", "what the agent does")
+    for spec in specs:
+        parts = f"\nof {', '.join(spec.parts)}" if spec.parts else ""
+        table.add_row(spec.id, f"{spec.kind}{parts}", str(spec.horizon), spec.description)
+    _console().print(table)
+
+
+@app.command()
+def oracle(
+    task: Annotated[str, typer.Argument(help="A task's id; see etude tasks.", show_default=False)],
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each policy.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Which starts; other seeds give other starts.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Measure a task's oracle, which scores 100, and the random and zero actions, the better of which scores 0."""
+    from etude.oracles.measure import measure_oracle
+
+    measured = measure_oracle(task, episodes, seed)
+    if as_json:
+        return _print_json(measured)
+    table = _table("policy", ">return", ">95% interval", ">success", ">95% interval", ">variation")
+    for policy in ("oracle", "random", "zero"):
+        row = measured[policy]
+        low, high = row["return_interval"]
+        least, most = row["success_interval"]
+        variation = "-" if row["variation"] is None else f"{row['variation']:.1%}"
+        mean, success = f"{row['return']:.2f}", f"{row['success']:.1%}"
+        table.add_row(policy, mean, f"{low:.2f} to {high:.2f}", success, f"{least:.1%} to {most:.1%}", variation)
+    console = _console()
+    console.print(f"{task}: {episodes} episodes a policy, seed {seed}; success at the last step", highlight=False)
+    console.print(table)
+
+
+@app.command()
+def run(
+    suite: Annotated[str, typer.Argument(help="A suite's name, like quick, or its YAML file.", show_default=False)],
+    changes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[key=value]...", help="Changes to it, like seeds=[0,1]", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The study's folder; studies/<suite> if not given.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Runs side by side; as many as there are cores if not given.")
+    ] = None,
+) -> int:
+    """Train and evaluate what a suite says. The same command goes on where it was stopped."""
+    from etude.curriculum.claim import claim_folder
+    from etude.curriculum.launch import run_study
+    from etude.curriculum.suite import load_suite
+
+    resolved = load_suite(suite, changes or ())
+    study = out or Path("studies") / resolved.name
+    claim_folder(resolved, study)
+    return run_study(resolved, study, jobs or len(os.sched_getaffinity(0)))
+
+
+@app.command()
+def status(study: Study, as_json: Json = False) -> None:
+    """Show how far each run of a study has come."""
+    from etude.curriculum.status import study_status
+
+    found = study_status(_known_study(study))
+    if as_json:
+        return _print_json(found)
+    table = _table("run", "state", ">steps", "task", "reason")
+    for row in found["runs"]:
+        table.add_row(row["run"], row["state"], f"{row['step']:,} of {row['steps']:,}", row["task"], row["reason"])
+    _console().print(table)
+
+
+@app.command()
+def metrics(
+    study: Study,
+    of: Annotated[
+        Literal["score", "success"], typer.Option(help="Read scores, or success rates in percent.")
+    ] = "score",
+    as_json: Json = False,
+) -> None:
+    """Make a study's metrics, table and figures again from its records."""
+    from etude.curriculum.metrics.compute import compute_metrics
+
+    values = compute_metrics(_known_study(study), of)
+    if as_json:
+        return _print_json(values)
+    from etude.curriculum.report.table import print_table
+
+    print_table(study, _console())
+
+
+@app.command()
+def wandb(study: Study) -> None:
+    """Feed a study's records to Weights & Biases again."""
+    from etude.curriculum.wandb_sink import feed_study
+
+    feed_study(_known_study(study))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: those of the process if not given; none at all shows the help.
+
+    Returns:
+        The exit code: 0 done, 1 something failed, 2 the request was wrong, 130 interrupted. A failure is told in one
+        line on stderr; with ETUDE_TRACEBACK set, after its traceback.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = app(list(arguments) or ["--help"], prog_name="etude", standalone_mode=False) or DONE
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        if os.environ.get("ETUDE_TRACEBACK"):
+            traceback.print_exc()
+        line, code = _explain(error)
+        print(f"etude: {' '.join(line.split())}", file=sys.stderr)
+        return code
+    if code == INTERRUPTED:
+        print("etude: interrupted", file=sys.stderr)
+    return int(code)
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """What to say of a failure, and the exit code."""
+    from etude.envs.errors import RequestError, RunError
+
+    if isinstance(error, RequestError):
+        return str(error), WRONG_REQUEST
+    if isinstance(error, RunError):
+        return str(error), FAILED
+    if isinstance(error, typer.TyperException):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "etude"
+        return f"{error.format_message().rstrip('.')}; see {command} --help", error.exit_code
+    return f"{type(error).__name__}: {error} (ETUDE_TRACEBACK=1 shows where)", FAILED
+
+
+def _known_study(folder: Path) -> Path:
+    from etude.envs.errors import RequestError
+
+    if (folder / "suite.yaml").is_file():
+        return folder
+    usual = Path("studies") / folder
+    hint = f"; did you mean {usual}?" if (usual / "suite.yaml").is_file() else ""
+    raise RequestError(f"{folder}: not a study; it holds no suite.yaml{hint}")
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console()
+
+
+def _table(*columns: str) -> Any:
+    """A table with these columns, those that begin with `>` aligned to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left")
+    return table
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
