@@ -23,7 +23,9 @@ def resolve_object(name: str, key: str) -> Any:
         reason = " ".join(str(error).split())
         raise RequestError(f"{key}: {name!r}: {module_name!r} cannot be imported ({reason})") from None
     if not hasattr(module, attribute):
-        raise RequestError(f"{key}: {name!r}: {module_name} has no {attribute!r}; {nearest(attribute, _public(module))}")
+        raise RequestError(
+            f"{key}: {name!r}: {module_name} has no {attribute!r}; {nearest(attribute, _public(module))}"
+        )
     return getattr(module, attribute)
 
 

@@ -95,9 +95,7 @@ def make_agent(config: AgentConfig, observation_space: Space[Any], action_space:
         return own
     from etude.curriculum.agents.sb3 import SB3Agent
 
-    return SB3Agent(
-        config.algorithm, observation_space, action_space, config.environments, config.parameters, seed
-    )
+    return SB3Agent(config.algorithm, observation_space, action_space, config.environments, config.parameters, seed)
 
 
 def act_finitely(agent: Agent, observations: NDArray[Any]) -> NDArray[Any]:

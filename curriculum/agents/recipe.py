@@ -148,8 +148,10 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
     keywords.setdefault("device", "cpu")
     policy = _policy_class(cls, keywords["policy"])
     keywords["policy_kwargs"] = _read_policy_kwargs(keywords.get("policy_kwargs"), policy)
-    period: int | tuple[int, str] = keywords.get("train_freq", taken["train_freq"].default) if off_policy else (
-        keywords.get("n_steps", taken["n_steps"].default)
+    period: int | tuple[int, str] = (
+        keywords.get("train_freq", taken["train_freq"].default)
+        if off_policy
+        else (keywords.get("n_steps", taken["n_steps"].default))
     )
     steps = period[0] if isinstance(period, tuple) else period
     return Recipe(cls, keywords, noise, replay_buffer, steps * environments)
@@ -277,7 +279,9 @@ def _read_noise(value: Any) -> Callable[[int], ActionNoise]:
 def _read_policy_kwargs(value: Any, policy: type[BasePolicy]) -> dict[str, Any]:
     key = f"{KEY}.policy_kwargs"
     settings = {name: _resolve_names(item, f"{key}.{name}") for name, item in (value or {}).items()}
-    taken = [n for n in inspect.signature(policy).parameters if n not in ("observation_space", "action_space", "lr_schedule")]
+    taken = [
+        n for n in inspect.signature(policy).parameters if n not in ("observation_space", "action_space", "lr_schedule")
+    ]
     for name in settings:
         if name not in taken:
             raise RequestError(f"{key}.{name}: {policy.__name__} takes no such argument; {nearest(name, taken)}")

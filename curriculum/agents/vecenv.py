@@ -26,7 +26,9 @@ class SB3Envs(VecEnv):
             ValueError: they do not reset in the step that ends an episode.
         """
         if envs.metadata.get("autoreset_mode") != AutoresetMode.SAME_STEP:
-            raise ValueError(f"the environments' autoreset mode is {envs.metadata.get('autoreset_mode')}, not SAME_STEP")
+            raise ValueError(
+                f"the environments' autoreset mode is {envs.metadata.get('autoreset_mode')}, not SAME_STEP"
+            )
         self.envs = envs
         self._actions: NDArray[Any] = np.zeros(0)
         self._quiet: list[dict[str, Any]] = [{}] * envs.num_envs
