@@ -13,7 +13,7 @@ from etude.oracles import evaluation_seeds, rollout
 
 
 class Evaluator:
-    """Plays a suite's evaluation episodes, each task in a batch of its own that is kept from one checkpoint to the next.
+    """Plays a suite's evaluation episodes, each task in a batch of its own, kept from one checkpoint to the next.
 
     Nothing of an evaluation remains: not in the agent, which acts without a trace, nor in the process's random
     generators. What is learnt is the same bits with evaluation, without, or at another interval.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from etude.curriculum.agents import Agent, Diverged, make_agent
+from etude.curriculum.agents import Diverged, make_agent
 from etude.curriculum.agents.check import rollout_size
 from etude.curriculum.evaluator import Evaluator, task_envs
 from etude.curriculum.imports import import_all
@@ -77,7 +77,6 @@ class _Run:
         Raises:
             RunError: it could not be done.
         """
-        self.folder.log.unlink(missing_ok=True)
         self.began, self.began_at = time.perf_counter(), 0
         try:
             self._show()
@@ -87,7 +86,8 @@ class _Run:
             cause = str(error) if isinstance(error, RunError | RequestError) else f"{type(error).__name__}: {error}"
             where = f"{self.status.task or 'before the first task'} at step {self.status.step:,}, seed {self.name.seed}"
             reason = " ".join(f"{where}: {cause}".split())
-            self.folder.log.write_text(traceback.format_exc())
+            with self.folder.log.open("a") as log:
+                traceback.print_exc(file=log)
             self._show(state=state, reason=reason, speed=None)
             raise RunError(f"{self.name} {state}: {reason}") from error
         self._show(state="done", task=None, speed=None)

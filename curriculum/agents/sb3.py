@@ -18,6 +18,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.noise import ActionNoise, OrnsteinUhlenbeckActionNoise, VectorizedActionNoise
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
+from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.save_util import recursive_getattr
 
 from etude.curriculum.agents.buffers import load_buffer, save_buffer
@@ -117,9 +118,8 @@ class SB3Agent:
         with torch.no_grad():
             tensor, _ = policy.obs_to_tensor(observations)
             if hasattr(policy, "mlp_extractor"):
-                latent = policy.mlp_extractor.forward_actor(
-                    super(ActorCriticPolicy, policy).extract_features(tensor, policy.pi_features_extractor)
-                )
+                extracted = BasePolicy.extract_features(policy, tensor, policy.pi_features_extractor)
+                latent = policy.mlp_extractor.forward_actor(extracted)
             else:
                 actor = policy.actor
                 latent = actor.extract_features(tensor, actor.features_extractor)
