@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ class _Run:
         while (left := step - self.status.step) > 0:
             with self._timed("learning"):
                 self.agent.learn(min(stretch, left))
-            self.status = _replace(self.status, step=self.status.step + min(stretch, left))
+            self.status = replace(self.status, step=self.status.step + min(stretch, left))
             if time.perf_counter() - shown > STATUS_EVERY:
                 self._show()
                 shown = time.perf_counter()
@@ -197,7 +198,7 @@ class _Run:
             self.agent.save(folder / "agent")
             (folder / "method").mkdir()
             self.method.save(folder / "method")
-            np.savez(folder / "envs.npz", **self.envs.snapshot())
+            np.savez(folder / "envs.npz", allow_pickle=False, **self.envs.snapshot())
 
         started = time.perf_counter()
         with self._timed("saving"):
@@ -224,14 +225,9 @@ class _Run:
         steps = changes.get("step", self.status.step) - self.began_at
         speed = round(steps / elapsed, 1) if steps > 0 else None
         seconds = {what: round(spent, 3) for what, spent in self.seconds.items()}
-        self.status = _replace(self.status, **({"speed": speed, "seconds": seconds} | changes))
+        new: dict[str, Any] = {"speed": speed, "seconds": seconds} | changes
+        self.status = replace(self.status, **new)
         write_status(self.folder.status, self.status)
-
-
-def _replace(status: Status, **changes: Any) -> Status:
-    from dataclasses import replace
-
-    return replace(status, **changes)
 
 
 def _read_references(folder: RunFolder) -> dict[str, Any]:

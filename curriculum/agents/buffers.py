@@ -28,7 +28,7 @@ def save_buffer(buffer: BaseBuffer, path: Path) -> None:
             values[name] = np.array(value)
         else:
             raise RunError(f"{type(buffer).__name__}.{name}: only arrays and numbers of a buffer can be saved")
-    np.savez(path, **values)
+    np.savez(path, allow_pickle=False, **values)
 
 
 def load_buffer(buffer: BaseBuffer, path: Path) -> None:

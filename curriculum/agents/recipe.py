@@ -132,7 +132,7 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
     cls = _find_algorithm(algorithm)
     settings = dict(parameters)
     off_policy = issubclass(cls, OffPolicyAlgorithm)
-    replay_buffer = settings.pop("replay_buffer", "reset") if off_policy else "reset"
+    replay_buffer: Any = settings.pop("replay_buffer", "reset") if off_policy else "reset"
     if replay_buffer not in ("keep", "reset"):
         raise RequestError(f"{KEY}.replay_buffer: {replay_buffer!r}; must be keep or reset")
     taken = {name: p for name, p in inspect.signature(cls).parameters.items() if name not in OURS}
@@ -264,7 +264,9 @@ def _read_noise(value: Any) -> Callable[[int], ActionNoise]:
         raise RequestError(f"{key}: {value!r}; must be {{noise: {' | '.join(kinds)}, sigma: ...}}")
     kind = value["noise"]
     _refuse_unknown(value, ("noise", *kinds[kind]), key)
-    numbers = {name: _number(value, name, key) for name in kinds[kind] if name in value or name == "sigma"}
+    numbers: dict[str, Any] = {
+        name: _number(value, name, key) for name in kinds[kind] if name in value or name == "sigma"
+    }
     sigma = numbers.pop("sigma")
 
     def make(components: int) -> ActionNoise:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from types import TracebackType
 from typing import Protocol
 
@@ -30,7 +31,11 @@ class Display(AbstractContextManager["Display"], Protocol):
 
 def make_display(console: Console) -> Display:
     """The display for where the output goes."""
-    return LiveDisplay(console) if console.is_terminal else PlainDisplay(console.print)
+    return (
+        LiveDisplay(console)
+        if console.is_terminal
+        else PlainDisplay(partial(console.print, highlight=False, soft_wrap=True))
+    )
 
 
 class LiveDisplay:
@@ -81,9 +86,12 @@ class PlainDisplay:
             if news or (status.scores != before.scores and now - when >= PLAIN_EVERY):
                 self._said[name] = (status, now)
                 words = [f"{name}: {status.state}", f"{status.step:,} of {status.of:,} steps"]
-                words += [f"{task} {value:.0f}" for task, value in status.scores.items()]
-                words += [f"{clock(seconds_left)} left in all"] if status.state == "running" else []
-                words += [status.reason] if status.reason else []
+                if status.task in status.scores:
+                    words.append(f"{status.task} {status.scores[status.task]:.0f}")
+                if status.state == "running":
+                    words.append(f"{clock(seconds_left)} left in all")
+                if status.reason:
+                    words.append(status.reason)
                 self._print(", ".join(words))
 
 

@@ -71,7 +71,7 @@ def measure(study: Path) -> dict[str, float]:
     task, rollout = suite.composition, rollout_size(config)
     envs = task_envs(suite, task, config.environments)
     agent = make_agent(config, envs.single_observation_space, envs.single_action_space, seed=0)
-    envs.reset(seed=list(range(envs.num_envs)))
+    envs.reset(seed=0)
     agent.begin_task(task, envs, 1_000 * rollout)
     agent.learn(rollout)
     steps, started = 0, time.perf_counter()

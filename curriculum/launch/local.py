@@ -24,7 +24,7 @@ from etude.curriculum.plan import RunName, plan_run, run_names
 from etude.curriculum.status import Status, read_status, run_status, write_status
 from etude.curriculum.study import StudyFolder, hold
 from etude.curriculum.suite import Suite
-from etude.envs.errors import RequestError, RunError
+from etude.envs.errors import RequestError
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 
@@ -183,11 +183,10 @@ class _Study:
         steps = sum(self.ends[name] - self.statuses[name].step for name in names)
         seconds = makespan(map(self._seconds_left, names), self.jobs)
         resumed = any(self.statuses[name].step for name in self.names)
-        what = f"{self.suite.name}: {len(names)} runs{' still to finish' if resumed else ''}, {steps:,} steps"
-        self.console.print(
-            f"{what}, {self.jobs} side by side: about {clock(seconds)} (measured: {1 / self.cost.step:,.0f} steps/s a run)",
-            highlight=False,
-        )
+        runs = f"{len(names)} runs{' to finish' if resumed else ''}, {self.jobs} side by side"
+        speed = f"{1 / self.cost.step:,.0f} steps/s each, updates included"
+        self.console.print(f"{self.suite.name}: {runs}, {steps:,} steps", highlight=False)
+        self.console.print(f"about {clock(seconds)} from now (measured: {speed})", highlight=False)
 
 
 @contextmanager
