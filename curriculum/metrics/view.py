@@ -68,9 +68,12 @@ class StudyView:
         """(..., N, K) mean score, or success rate in percent where that is asked for; nan where not evaluated."""
         if self.curves.of == "success":
             return 100 * self.successes(regime)
-        means = self._average(regime, "returns")
         floor, oracle = self._anchors
-        return 100 * (means - floor[..., None]) / (oracle - floor)[..., None]
+        return 100 * (self.returns(regime) - floor[..., None]) / (oracle - floor)[..., None]
+
+    def returns(self, regime: str) -> FloatArray:
+        """(..., N, K) mean undiscounted return; nan where not evaluated."""
+        return self._average(regime, "returns")
 
     def successes(self, regime: str) -> FloatArray:
         """(..., N, K) share of episodes whose last step was a success; nan where not evaluated."""
