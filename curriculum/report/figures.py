@@ -1,6 +1,7 @@
 """The learning curves of a study as a paper's figure, with the areas that BWT and FWT measure shaded."""
 
 import math
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ def _columns(panels: int) -> int:
 def _draw_task(panel: "Axes", curves: Curves, index: int) -> None:
     ends = np.array((0, *curves.suite.ends))
     begin, end = ends[index : index + 2]
-    panel.set_title(curves.suite.tasks[index], loc="left")
+    panel.set_title(_title(curves.suite.tasks[index]), loc="left")
     panel.axvspan(begin, end, color="0.92", lw=0, zorder=0)
     for boundary in ends[1:-1]:
         panel.axvline(boundary, color="0.6", lw=0.7, ls=(0, (2, 2)), zorder=1)
@@ -115,7 +116,7 @@ def _draw_task(panel: "Axes", curves: Curves, index: int) -> None:
 
 def _draw_composition(panel: "Axes", curves: Curves) -> None:
     begin, end = (0, *curves.suite.ends)[-2:]
-    panel.set_title(f"{curves.suite.composition} (composition)", loc="left")
+    panel.set_title(_title(f"{curves.suite.composition} (composition)"), loc="left")
     panel.set_xlabel("steps of the composition's training")
     panel.set_xlim(0, end - begin)
     colours = {"sequential": SEQUENTIAL, "scratch": SCRATCH}
@@ -171,6 +172,10 @@ def _dress(panel: "Axes", curves: Curves, *, last_in_column: bool, first_in_row:
         panel.set_xlabel("environment steps")
     if first_in_row:
         panel.set_ylabel("score" if curves.of == "score" else "success (%)")
+
+
+def _title(text: str) -> str:
+    return textwrap.fill(text, 32, break_on_hyphens=True)
 
 
 def _note(panel: "Axes", text: str) -> None:
