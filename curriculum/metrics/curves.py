@@ -1,7 +1,7 @@
 """A study's records as arrays: every evaluation episode of every run, and the references that make scores of them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray
-from etude.curriculum.plan import Plan, plan_run
+from etude.curriculum.plan import RunName, plan_run
 from etude.curriculum.records import Evaluation, read_evaluations
+from etude.curriculum.status import run_status
+from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
+from etude.oracles.scores import score
 
+FAILING_POLICIES = ("random", "zero", "floor")
 Of = Literal["score", "success"]
 
 
@@ -97,7 +101,7 @@ def read_references(study: Path, suite: Suite) -> dict[str, Reference]:
         RequestError: the file or a task is missing, the episodes are not the evaluation's, or the oracle's mean return
             does not exceed the floor.
     """
-    path = study / "references.json"
+    path = StudyFolder(study).references
     if not path.exists():
         raise RequestError(f"{path}: missing, so there are no scores (success rates need none)")
     try:
@@ -110,28 +114,23 @@ def read_references(study: Path, suite: Suite) -> dict[str, Reference]:
 def _parse_reference(stored: object, task: str, episodes: int, path: Path) -> Reference:
     try:
         entry = stored[task]  # type: ignore[index]
-        failing = ("floor",) if "floor" in entry else ("random", "zero")
+        score((), entry)
         oracle = np.asarray(entry["oracle"]["returns"], dtype=np.float64)
-        floors = tuple(np.asarray(entry[policy]["returns"], dtype=np.float64) for policy in failing)
+        floors = tuple(
+            np.asarray(entry[policy]["returns"], dtype=np.float64) for policy in FAILING_POLICIES if policy in entry
+        )
+    except RequestError as error:
+        raise RequestError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError) as error:
         raise RequestError(f"{path}, {task}: not a reference ({type(error).__name__}: {error})") from None
     for returns in (oracle, *floors):
         if returns.shape != (episodes,):
-            raise RequestError(
-                f"{path}, {task}: returns of shape {returns.shape}, the suite evaluates {episodes} episodes"
-            )
-    floor = max(returns.mean() for returns in floors)
-    if not oracle.mean() > floor:
-        raise RequestError(
-            f"{path}, {task}: the oracle's mean return {oracle.mean():.6g} does not exceed the floor {floor:.6g}, "
-            "so scores cannot be normalised"
-        )
+            raise RequestError(f"{path}, {task}: {returns.size} episodes, but the suite evaluates {episodes}")
     return Reference(oracle, floors)
 
 
 def _load_regime(study: Path, suite: Suite, regime: str) -> RegimeCurves:
-    plan = plan_run(suite, regime)
-    checkpoints = [plan.zero, *(checkpoint for segment in plan.segments for checkpoint in segment.checkpoints)]
+    checkpoints = plan_run(suite, regime).checkpoints
     cells = {
         (checkpoint.step, task): (suite.tasks.index(task), column)
         for column, checkpoint in enumerate(checkpoints)
@@ -141,17 +140,16 @@ def _load_regime(study: Path, suite: Suite, regime: str) -> RegimeCurves:
     returns, successes = np.full(shape, np.nan), np.full(shape, np.nan)
     unfinished = {}
     for row, seed in enumerate(suite.seeds):
-        run = study / "runs" / f"{regime}-seed{seed}"
-        path = run / "evaluations.jsonl"
+        run = StudyFolder(study).run(RunName(regime, seed))
         wanted = dict(cells)
-        for evaluation in read_evaluations(path):
+        for evaluation in read_evaluations(run.evaluations):
             cell = wanted.pop((evaluation.step, evaluation.task), None)
             if cell is None or len(evaluation.returns) != suite.evaluation.episodes:
-                raise RequestError(f"{path}: {_fault(evaluation, cells, suite)}")
+                raise RequestError(f"{run.evaluations}: {_fault(evaluation, cells, suite)}")
             returns[row, *cell] = evaluation.returns
             successes[row, *cell] = evaluation.successes
         if wanted:
-            unfinished[seed] = _why_unfinished(run, plan, wanted, whole=len(wanted) == len(cells))
+            unfinished[seed] = _why_unfinished(run, wanted)
     steps = np.array([checkpoint.step for checkpoint in checkpoints], dtype=np.int64)
     return RegimeCurves(steps, suite.seeds, returns, successes, unfinished)
 
@@ -165,13 +163,10 @@ def _fault(evaluation: Evaluation, cells: Mapping[tuple[int, str], tuple[int, in
     return f"{what} is recorded twice"
 
 
-def _why_unfinished(run: Path, plan: Plan, wanted: Mapping[tuple[int, str], object], *, whole: bool) -> str:
-    try:
-        status = json.loads((run / "status.json").read_bytes())
-        state, reason = str(status["state"]), status.get("reason")
-    except (OSError, ValueError, KeyError, TypeError):
-        state, reason = "not started" if whole else "unfinished", None
-    if state == "done":
+def _why_unfinished(run: RunFolder, wanted: Collection[tuple[int, str]]) -> str:
+    status = run_status(run)
+    if status.state == "done":
         step, task = min(wanted)
         return f"its record lacks {task} at step {step}"
-    return f"{state}: {reason}" if reason else state
+    progress = f" at step {status.step} of {status.of}" if status.step else ""
+    return f"{status.state}{progress}" + (f": {status.reason}" if status.reason else "")

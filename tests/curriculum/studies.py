@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from etude.curriculum.plan import plan_run
+from etude.curriculum.plan import RunName, plan_run
 from etude.curriculum.records import Evaluation, append_evaluations
+from etude.curriculum.status import State, Status, write_status
+from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
 from etude.envs.seeding import stream_seed
 
@@ -42,7 +44,7 @@ def make_suite(
     )
 
 
-def write_study(study: Path, suite: Suite, score: Score, *, spread: float = 3.0, state: str = "done") -> Path:
+def write_study(study: Path, suite: Suite, score: Score, *, spread: float = 3.0, state: State = "done") -> Path:
     """Write suite.yaml, references.json and every run's evaluations.jsonl and status.json.
 
     Episodes' returns spread around the wanted score by `spread` in units of return, the oracle's by a tenth of it;
@@ -66,20 +68,24 @@ def write_run(
     score: Score,
     *,
     spread: float = 3.0,
-    state: str = "done",
+    state: State = "done",
     reason: str | None = None,
     until: int | None = None,
 ) -> None:
     """Write one run; with `until`, only its checkpoints up to that step."""
-    run = study / "runs" / f"{regime}-seed{seed}"
-    run.mkdir(parents=True)
-    (run / "status.json").write_text(json.dumps({"state": state, "reason": reason}))
-    for checkpoint in plan_run(suite, regime).checkpoints:
-        if until is None or checkpoint.step <= until:
-            append_evaluations(
-                run / "evaluations.jsonl",
-                [_evaluation(suite, regime, seed, task, checkpoint.step, score, spread) for task in checkpoint.tasks],
-            )
+    run = StudyFolder(study).run(RunName(regime, seed))
+    run.path.mkdir(parents=True)
+    checkpoints = plan_run(suite, regime).checkpoints
+    write_status(run.status, Status(state=state, step=until or 0, of=checkpoints[-1].step, reason=reason))
+    reached = [checkpoint for checkpoint in checkpoints if until is None or checkpoint.step <= until]
+    append_evaluations(
+        run.evaluations,
+        (
+            _evaluation(suite, regime, seed, task, checkpoint.step, score, spread)
+            for checkpoint in reached
+            for task in checkpoint.tasks
+        ),
+    )
 
 
 def _evaluation(suite: Suite, regime: str, seed: int, task: str, step: int, score: Score, spread: float) -> Evaluation:
