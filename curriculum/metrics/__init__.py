@@ -1,1 +1,25 @@
 """What is measured from a study's score curves."""
+
+from etude.curriculum.metrics import headline  # noqa: F401
+from etude.curriculum.metrics.backward import BackwardTransfer, backward_transfer
+from etude.curriculum.metrics.forward import forward_transfer
+from etude.curriculum.metrics.registry import (
+    Metric,
+    Undefined,
+    Value,
+    get_metric,
+    metric_names,
+    register_metric,
+)
+
+__all__ = [
+    "BackwardTransfer",
+    "Metric",
+    "Undefined",
+    "Value",
+    "backward_transfer",
+    "forward_transfer",
+    "get_metric",
+    "metric_names",
+    "register_metric",
+]

@@ -1,0 +1,41 @@
+"""Python objects by name, as YAML can say them: `module:Name`."""
+
+import importlib
+from typing import Any
+
+from etude.envs.errors import RequestError, nearest
+
+
+def resolve_object(name: str, key: str) -> Any:
+    """The object that `module:Name` names.
+
+    Args:
+        name: such as `torch.nn:Tanh`.
+        key: where it stands, for the message.
+
+    Raises:
+        RequestError: the module cannot be imported, or has no such name.
+    """
+    module_name, _, attribute = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise RequestError(f"{key}: {name!r}: {module_name!r} cannot be imported ({reason})") from None
+    if not hasattr(module, attribute):
+        raise RequestError(
+            f"{key}: {name!r}: {module_name} has no {attribute!r}; {nearest(attribute, _public(module))}"
+        )
+    return getattr(module, attribute)
+
+
+def is_object_name(value: Any) -> bool:
+    """Whether a value of YAML's has the form `module:Name`."""
+    if not isinstance(value, str) or value.count(":") != 1:
+        return False
+    module, _, name = value.partition(":")
+    return all(part.isidentifier() for part in (*module.split("."), name))
+
+
+def _public(module: Any) -> list[str]:
+    return [name for name in vars(module) if not name.startswith("_")]

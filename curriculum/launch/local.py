@@ -1,0 +1,229 @@
+"""A study on this machine: references, an estimate, the runs side by side, and the results."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+
+from etude.curriculum.claim import claim_folder
+from etude.curriculum.launch.display import clock, make_display
+from etude.curriculum.launch.environment import describe_environment
+from etude.curriculum.launch.estimate import Cost, makespan
+from etude.curriculum.launch.pool import Answer, Order, Pool
+from etude.curriculum.plan import RunName, plan_run, run_names
+from etude.curriculum.status import Status, read_status, run_status, write_status
+from etude.curriculum.study import StudyFolder, hold
+from etude.curriculum.suite import Suite
+from etude.envs.errors import RequestError
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+
+
+def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None) -> int:
+    """Bring every run of a suite to its end, then write and show what came of it.
+
+    What has been recorded stays: runs that are done are not run again, and the others go on from their saves.
+
+    Args:
+        suite: checked already.
+        out: the study's folder, made if it is not there.
+        jobs: runs side by side, each in a process with one thread for torch and one for the simulator.
+        console: where progress and results are shown.
+
+    Returns:
+        0 if all is done, 1 if a run failed or diverged, 130 if interrupted.
+
+    Raises:
+        RequestError: the folder holds something else, another command is at work in it, or its references are of other
+            tasks than the present ones.
+        RunError: references or the estimate could not be measured.
+    """
+    console = console or Console()
+    if not out.is_dir():
+        claim_folder(suite, out)
+    with _claimed(suite, out):
+        study = _Study(suite, StudyFolder(out), jobs, console)
+        try:
+            with _termination_as_interrupt():
+                study.prepare()
+                study.run()
+                return study.finish()
+        except KeyboardInterrupt:
+            command = shlex.join(["etude", "run", str(out / "suite.yaml"), "--out", str(out), "--jobs", str(jobs)])
+            console.print("Stopped. Everything recorded is kept; this goes on:", highlight=False)
+            console.print(f"  {command}", highlight=False, soft_wrap=True)
+            return INTERRUPTED
+
+
+class _Study:
+    """A study at work."""
+
+    def __init__(self, suite: Suite, folder: StudyFolder, jobs: int, console: Console) -> None:
+        self.suite, self.folder, self.console = suite, folder, console
+        self.names = run_names(suite)
+        self.ends = {name: plan_run(suite, name.regime).segments[-1].end for name in self.names}
+        self.statuses = {name: self._status(name) for name in self.names}
+        self.jobs = max(1, min(jobs, len(self._open())))
+        self.cost = Cost(0.0, 0.0)
+
+    def prepare(self) -> None:
+        """Write what the study is run on, and check the references that are there."""
+        if not self.folder.environment.exists():
+            _write_json(self.folder.environment, describe_environment())
+        self.missing = self._missing_references()
+
+    def run(self) -> None:
+        """Measure, estimate, and execute the runs that are not done, longest first."""
+        if not self._open() and not self.missing:
+            return
+        with Pool(self.jobs) as pool:
+            self._measure_references(pool)
+            if not self._open():
+                return
+            self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
+            names = sorted(self._open(), key=self._seconds_left, reverse=True)
+            self._announce(names)
+            with make_display(self.console) as display:
+
+                def show() -> None:
+                    self.statuses = {name: self._status(name) for name in self.names}
+                    display.show({str(n): s for n, s in self.statuses.items()}, self._all_seconds_left())
+
+                for answer in pool.give([{"run": str(self.folder.run(name).path)} for name in names], show):
+                    self._note(answer)
+                show()
+
+    def finish(self) -> int:
+        """Metrics, figures, W&B, and the printed table; then what did not go well."""
+        from etude.curriculum.metrics.compute import compute_metrics
+        from etude.curriculum.report.figures import learning_curves
+        from etude.curriculum.report.table import print_table
+
+        path, trouble = self.folder.path, False
+        compute_metrics(path)
+        learning_curves(path)
+        wandb = self.suite.wandb
+        if wandb.mode != "disabled":
+            from etude.curriculum.wandb_sink import feed_study
+
+            try:
+                feed_study(path, wandb.mode, wandb.project)
+            except Exception as error:
+                trouble = True
+                reason = " ".join(str(error).split())
+                self.console.print(f"W&B was not fed ({reason}); later: etude wandb {shlex.quote(str(path))}")
+        print_table(path, self.console)
+        broken = {name: s for name in self.names if (s := self._status(name)).state in ("failed", "diverged")}
+        if broken:
+            self.console.print(f"{len(broken)} of {len(self.names)} runs did not end well:", highlight=False)
+        for name, status in broken.items():
+            log = self.folder.run(name).log
+            self.console.print(f"  {name} {status.state}: {status.reason} ({log})", highlight=False, soft_wrap=True)
+        return FAILED if broken or trouble else DONE
+
+    def _open(self) -> list[RunName]:
+        return [name for name in self.names if self.statuses[name].state not in ("done", "diverged")]
+
+    def _status(self, name: RunName) -> Status:
+        return replace(run_status(self.folder.run(name)), of=self.ends[name])
+
+    def _note(self, answer: Answer) -> None:
+        """A run whose process died cannot say so itself."""
+        folder = self.folder.run(Path(answer.order["run"]).name)
+        status = read_status(folder.status)
+        if answer.error is not None and (answer.died or status.state == "running"):
+            where = f"{status.task or 'before the first task'} at step {status.step:,}"
+            write_status(folder.status, replace(status, state="failed", reason=f"{where}: {answer.error}", speed=None))
+
+    def _missing_references(self) -> list[str]:
+        from etude.oracles import fingerprint
+
+        stored = _read_json(self.folder.references)
+        for task in self.suite.tasks:
+            now = fingerprint(task, self.suite.evaluation.episodes)
+            if task in stored and stored[task]["fingerprint"] != now:
+                then = stored[task]["fingerprint"]
+                differing = ", ".join(key for key in now if then.get(key) != now[key])
+                raise RequestError(
+                    f"{self.folder.references}: {task} has changed since this study began ({differing}); "
+                    "choose another --out"
+                )
+        return [task for task in self.suite.tasks if task not in stored]
+
+    def _measure_references(self, pool: Pool) -> None:
+        common = {"episodes": self.suite.evaluation.episodes, "imports": list(self.suite.imports)}
+        orders: list[Order] = [{"references": {"task": task} | common} for task in self.missing]
+        found = {order["references"]["task"]: result for order, result in pool.ask_each(orders)}
+        if found:
+            stored = _read_json(self.folder.references) | found
+            _write_json(self.folder.references, {task: stored[task] for task in self.suite.tasks})
+
+    def _seconds_left(self, name: RunName) -> float:
+        status = self.statuses[name]
+        if status.speed and status.step:
+            return (self.ends[name] - status.step) / status.speed
+        return self.cost.seconds(self.suite, name, status.step)
+
+    def _all_seconds_left(self) -> float:
+        running = [name for name in self._open() if self.statuses[name].state == "running"]
+        waiting = [name for name in self._open() if self.statuses[name].state == "pending"]
+        return makespan([*map(self._seconds_left, running), *map(self._seconds_left, waiting)], self.jobs)
+
+    def _announce(self, names: list[RunName]) -> None:
+        steps = sum(self.ends[name] - self.statuses[name].step for name in names)
+        seconds = makespan(map(self._seconds_left, names), self.jobs)
+        resumed = any(self.statuses[name].step for name in self.names)
+        runs = f"{len(names)} runs{' to finish' if resumed else ''}, {self.jobs} side by side"
+        speed = f"{1 / self.cost.step:,.0f} steps/s each, updates included"
+        self.console.print(f"{self.suite.name}: {runs}, {steps:,} steps", highlight=False)
+        self.console.print(f"about {clock(seconds)} from now (measured: {speed})", highlight=False)
+
+
+@contextmanager
+def _claimed(suite: Suite, out: Path) -> Iterator[None]:
+    """Hold a study's folder for this suite, and say in it who does."""
+    holder = out / ".holder"
+    with hold(out) as got:
+        if not got:
+            who = holder.read_text() if holder.exists() else "another process"
+            raise RequestError(f"{out}: {who} is at work here; wait for it, or choose another --out")
+        claim_folder(suite, out)
+        try:
+            holder.write_text(f"process {os.getpid()} on {os.uname().nodename}")
+            yield
+        finally:
+            holder.unlink(missing_ok=True)
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end a study the way Ctrl-C does."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before: Callable[[int, FrameType | None], Any] | int | None = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_bytes())) if path.exists() else {}
+
+
+def _write_json(path: Path, value: Any) -> None:
+    aside = path.with_suffix(".aside")
+    aside.write_text(json.dumps(value) + "\n")
+    os.replace(aside, path)

@@ -1,0 +1,159 @@
+"""Worker processes as the parent sees them."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from etude.envs.errors import RunError
+
+Order = dict[str, Any]
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of an order.
+
+    Attributes:
+        order: as it was given.
+        done: its result.
+        error: why there is none.
+        died: whether the worker's process ended over it.
+    """
+
+    order: Order
+    done: Any = None
+    error: str | None = None
+    died: bool = False
+
+
+class Pool:
+    """So many workers; as a context manager, it leaves none behind."""
+
+    def __init__(self, workers: int) -> None:
+        """Start them; they import what they need meanwhile."""
+        self._events: queue.SimpleQueue[tuple[_Worker, str]] = queue.SimpleQueue()
+        self._workers = [_Worker(self._events) for _ in range(workers)]
+
+    def __enter__(self) -> Pool:
+        """The pool."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """End all workers, whatever they are doing."""
+        for worker in self._workers:
+            worker.kill()
+
+    def give(self, orders: Iterable[Order], idle: Callable[[], None] = lambda: None) -> Iterator[Answer]:
+        """Give out orders in their order, each to the next free worker, and yield the answers as they come.
+
+        A worker that dies answers with an error, and another takes its place.
+
+        Args:
+            orders: of any number.
+            idle: called about twice a second, and after every answer.
+        """
+        waiting = list(orders)
+        busy: dict[_Worker, Order] = {}
+        while waiting or busy:
+            for worker in self._workers:
+                if waiting and worker not in busy:
+                    busy[worker] = waiting.pop(0)
+                    worker.send(busy[worker])
+            idle()
+            try:
+                worker, line = self._events.get(timeout=0.5)
+            except queue.Empty:
+                continue
+            order = busy.pop(worker, None)
+            if not line:
+                reason = worker.last_words()
+                self._workers[self._workers.index(worker)] = _Worker(self._events)
+                if order is not None:
+                    yield Answer(order, error=reason, died=True)
+            elif order is not None:
+                answer = json.loads(line)
+                yield Answer(order, answer.get("done"), answer.get("error"))
+        idle()
+
+    def ask_all(self, order: Order) -> list[Any]:
+        """The results of one order given to all workers at once.
+
+        Raises:
+            RunError: one of them failed.
+        """
+        return [_result(answer) for answer in self.give([order] * len(self._workers))]
+
+    def ask_each(self, orders: Iterable[Order]) -> list[tuple[Order, Any]]:
+        """Orders with their results, in the order of completion.
+
+        Raises:
+            RunError: one of them failed.
+        """
+        return [(answer.order, _result(answer)) for answer in self.give(orders)]
+
+
+def _result(answer: Answer) -> Any:
+    if answer.error is not None:
+        raise RunError(answer.error)
+    return answer.done
+
+
+class _Worker:
+    """One process, in the parent's process group; it ends itself when the parent's end of its stdin closes."""
+
+    def __init__(self, events: queue.SimpleQueue[tuple[_Worker, str]]) -> None:
+        paths = os.pathsep.join(path for path in sys.path if path)
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "etude.curriculum.launch.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            env=os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": paths},
+        )
+        threading.Thread(target=self._read, args=(events,), daemon=True).start()
+
+    def send(self, order: Order) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # It has died; the reader says so.
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.close()
+        except BrokenPipeError:
+            pass
+
+    def last_words(self) -> str:
+        """How the process ended, and the last line it wrote before it had a run's log to write to."""
+        code = self._process.wait()
+        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f"the worker process {how}" + (f": {last}" if last else "")
+
+    def _read(self, events: queue.SimpleQueue[tuple[_Worker, str]]) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as answers:
+            for line in answers:
+                events.put((self, line))
+        events.put((self, ""))

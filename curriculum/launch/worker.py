@@ -1,0 +1,82 @@
+"""A worker: a fresh interpreter that does what its parent asks, one thing after another, until the parent is gone.
+
+`python -m etude.curriculum.launch.worker` reads orders from stdin and answers on stdout, a line of JSON each:
+
+    {"references": {"task": "reach", "episodes": 20, "imports": []}}   -> {"done": {...}}
+    {"measure": "studies/quick"}                                       -> {"done": {...}}
+    {"run": "studies/quick/runs/scratch-seed0"}                        -> {"done": null}
+
+or `{"error": "why"}`. It is kept for several runs since importing torch takes seconds. A run does not see what ran
+before it: all its randomness is seeded where it begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Obey until stdin ends, which is where the parent has gone or has no more to ask."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent hears Ctrl-C too, and ends its workers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # What a task or an agent prints is no answer.
+    orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(orders,), daemon=True).start()
+    import torch
+
+    torch.set_num_threads(1)
+    while True:
+        order = orders.get()
+        try:
+            answer = {"done": _obey(order)}
+        except Exception as error:
+            answer = {"error": " ".join(str(error).split()) or type(error).__name__}
+        answers.write(json.dumps(answer) + "\n")
+
+
+def _listen(orders: queue.SimpleQueue[dict[str, Any]]) -> None:
+    for line in sys.stdin:
+        orders.put(json.loads(line))
+    os._exit(0)
+
+
+def _obey(order: dict[str, Any]) -> Any:
+    ((what, argument),) = order.items()
+    if what == "references":
+        from etude.curriculum.imports import import_all
+        from etude.oracles import measure_references
+
+        import_all(argument["imports"])
+        return measure_references(argument["task"], argument["episodes"])
+    if what == "measure":
+        from etude.curriculum.launch.estimate import measure
+
+        return measure(Path(argument))
+    from etude.curriculum.runner import execute
+    from etude.curriculum.study import RunFolder
+
+    folder = RunFolder(Path(argument))
+    folder.path.mkdir(parents=True, exist_ok=True)
+    with folder.log.open("wb") as log:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+            os.dup2(log.fileno(), stream.fileno())
+    try:
+        execute(folder.path)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        if not folder.log.stat().st_size:
+            folder.log.unlink()
+    return None
+
+
+if __name__ == "__main__":
+    main()

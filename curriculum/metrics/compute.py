@@ -1,0 +1,181 @@
+"""All metrics of a study, from its records alone, as the plain numbers of metrics.json."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from etude.curriculum.metrics.arrays import FloatArray
+from etude.curriculum.metrics.bootstrap import bootstrap, describe_interval
+from etude.curriculum.metrics.curves import Curves, Of, load_curves
+from etude.curriculum.metrics.registry import Metric, Undefined, Value, get_metric, metric_names
+from etude.curriculum.metrics.tasks import TASK_MEASURES, describe_tasks
+from etude.curriculum.metrics.view import StudyView
+
+
+def compute_metrics(study: Path, of: Of = "score") -> dict[str, Any]:
+    """Measure a study and write the result into it: metrics.json, or metrics-success.json of success rates.
+
+    Args:
+        study: its folder.
+        of: what the metrics read, scores or success rates in percent.
+
+    Returns:
+        What the file holds; docs/metrics/README.md says what is under each key.
+
+    Raises:
+        RequestError: as `load_curves`.
+    """
+    result = measure(load_curves(study, of))
+    path = study / ("metrics.json" if of == "score" else f"metrics-{of}.json")
+    aside = path.with_suffix(".aside")
+    aside.write_text(json.dumps(result, indent=2, allow_nan=False) + "\n")
+    os.replace(aside, path)
+    return result
+
+
+def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """The metrics of these names (all, unless given), what is known of each task and regime, and warnings."""
+    metrics = [get_metric(name) for name in (metric_names() if names is None else names)]
+    counted = {metric.name: finished_seeds(curves, metric.regimes) for metric in metrics}
+    of_tasks = finished_seeds(curves, ("sequential",))
+    views = {seeds: StudyView(curves, seeds) for seeds in (of_tasks, *counted.values()) if seeds}
+    points = {metric.name: _at_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
+
+    samples: dict[str, FloatArray] = {}
+    for seeds, view in views.items():
+        measures = {
+            metric.name: _as_array(metric)
+            for metric in metrics
+            if counted[metric.name] == seeds and isinstance(points[metric.name], Value)
+        }
+        if seeds == of_tasks:
+            measures |= {f"tasks/{name}": measure_tasks for name, measure_tasks in TASK_MEASURES.items()}
+        samples |= bootstrap(view, measures)
+
+    tasks = {}
+    if of_tasks:
+        tasks = describe_tasks(views[of_tasks], {name: samples[f"tasks/{name}"] for name in TASK_MEASURES})
+    result: dict[str, Any] = _plain(
+        {
+            "study": curves.study.resolve().name,
+            "of": curves.of,
+            "metrics": {
+                metric.name: _describe(curves, metric, points[metric.name], counted[metric.name], samples)
+                for metric in metrics
+            },
+            "tasks": tasks,
+            "regimes": {regime: _describe_regime(curves, regime) for regime in curves.regimes},
+            "warnings": [*_warn_of_runs(curves), *_warn_of_noise(tasks)],
+        }
+    )
+    return result
+
+
+def finished_seeds(curves: Curves, regimes: Sequence[str]) -> tuple[int, ...]:
+    """The seeds whose runs of all these regimes are finished."""
+    if any(regime not in curves.regimes for regime in regimes):
+        return ()
+    finished = [curves.regimes[regime].finished for regime in regimes]
+    return tuple(seed for seed in curves.suite.seeds if all(seed in seeds for seeds in finished))
+
+
+def _at_point(curves: Curves, metric: Metric, view: StudyView | None) -> Value | Undefined:
+    for regime in metric.regimes:
+        if regime not in curves.regimes:
+            return Undefined(f"needs the {regime} regime")
+    if view is None:
+        return Undefined(f"no seed has finished {' and '.join(metric.regimes)}")
+    return metric.function(view)
+
+
+def _as_array(metric: Metric) -> Callable[[StudyView], FloatArray]:
+    def under_resamples(view: StudyView) -> FloatArray:
+        result = metric.function(view)
+        assert isinstance(result, Value), f"{metric.name} is defined at the point estimate but not under resamples"
+        return np.asarray(result.value)
+
+    return under_resamples
+
+
+def _describe(
+    curves: Curves,
+    metric: Metric,
+    point: Value | Undefined,
+    counted: tuple[int, ...],
+    samples: Mapping[str, FloatArray],
+) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "value": None,
+        "reason": None,
+        "direction": metric.direction,
+        "tier": metric.tier,
+        "source": metric.source,
+        "seeds": {"counted": counted, "planned": curves.suite.seeds},
+        "left_out": {},
+        "per_seed": {},
+        "range": None,
+        "interval": None,
+    }
+    if isinstance(point, Undefined):
+        return described | {"reason": point.reason}
+    described |= {"value": point.value, "left_out": point.left_out}
+    alone = {seed: metric.function(StudyView(curves, (seed,))) for seed in counted}
+    values = {seed: result.value if isinstance(result, Value) else None for seed, result in alone.items()}
+    described["per_seed"] = {str(seed): value for seed, value in values.items()}
+    if np.ndim(point.value) == 0:
+        defined = [value for value in values.values() if value is not None]
+        described["range"] = {"low": min(defined), "high": max(defined)} if defined else None
+        described["interval"] = describe_interval(samples[metric.name], StudyView(curves, counted))
+    return described
+
+
+def _describe_regime(curves: Curves, regime: str) -> dict[str, Any]:
+    records = curves.regimes[regime]
+    described: dict[str, Any] = {
+        "seeds": {"counted": records.finished, "planned": records.seeds},
+        "unfinished": {str(seed): reason for seed, reason in records.unfinished.items()},
+        "final": {},
+    }
+    if records.finished:
+        view = StudyView(curves, records.finished)
+        last = zip(view.tasks, view.scores(regime)[:, -1], view.successes(regime)[:, -1], strict=True)
+        described["final"] = {
+            task: {"final": score, "final_success": success} for task, score, success in last if not np.isnan(success)
+        }
+    return described
+
+
+def _warn_of_runs(curves: Curves) -> list[str]:
+    return [
+        f"{regime}-seed{seed} does not count: {reason}"
+        for regime, records in curves.regimes.items()
+        for seed, reason in records.unfinished.items()
+    ]
+
+
+def _warn_of_noise(tasks: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{task}: the interval of its C_i, {entry['C_interval']['low']:.1f} to {entry['C_interval']['high']:.1f}, "
+        "reaches the floor, so its D_i divides noise by noise"
+        for task, entry in tasks.items()
+        if entry["D_reason"] is None and entry["C_interval"]["low"] <= 0
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """The same as JSON has it: no arrays, no nan."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,172 @@
+"""A study's records as arrays: every evaluation episode of every run, and the references that make scores of them."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.curriculum.metrics.arrays import FloatArray
+from etude.curriculum.plan import RunName, plan_run
+from etude.curriculum.records import Evaluation, read_evaluations
+from etude.curriculum.status import run_status
+from etude.curriculum.study import RunFolder, StudyFolder
+from etude.curriculum.suite import Suite, read_suite
+from etude.envs.errors import RequestError
+from etude.oracles.scores import score
+
+FAILING_POLICIES = ("random", "zero", "floor")
+Of = Literal["score", "success"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """What a task's scores are measured against, on the evaluation episodes themselves.
+
+    Attributes:
+        oracle: (E,) returns of the oracle; their mean is score 100.
+        floors: (E,) returns of each failing policy; the largest of their means is score 0.
+    """
+
+    oracle: FloatArray
+    floors: tuple[FloatArray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RegimeCurves:
+    """All runs of one regime.
+
+    Attributes:
+        steps: (K,) checkpoints, counted from the run's start.
+        seeds: those the suite asks for, whether or not they ran.
+        returns: (S, N, K, E) undiscounted returns, a row a seed; nan where there is no evaluation.
+        successes: (S, N, K, E) 1 where the episode's last step was a success, else 0; nan as in `returns`.
+        unfinished: seeds that do not count, and why.
+    """
+
+    steps: NDArray[np.int64]
+    seeds: tuple[int, ...]
+    returns: FloatArray
+    successes: FloatArray
+    unfinished: Mapping[int, str]
+
+    @property
+    def finished(self) -> tuple[int, ...]:
+        """The seeds whose record is whole: metrics count these."""
+        return tuple(seed for seed in self.seeds if seed not in self.unfinished)
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """The learning curves of a study.
+
+    Attributes:
+        study: its folder.
+        suite: its resolved suite.
+        of: what metrics read: scores, or success rates in percent.
+        references: of each task; empty when `of` is "success".
+        regimes: the suite's regimes in its order.
+    """
+
+    study: Path
+    suite: Suite
+    of: Of
+    references: Mapping[str, Reference]
+    regimes: Mapping[str, RegimeCurves]
+
+
+def load_curves(study: Path, of: Of = "score") -> Curves:
+    """Read a study's suite, references and records.
+
+    Runs that are missing or unfinished are noted with the reason, never filled in.
+
+    Raises:
+        RequestError: the folder is no study, or a file in it does not fit the suite: the line names the file.
+    """
+    if of not in ("score", "success"):
+        raise RequestError(f"of: {of!r} is not known, must be score or success")
+    suite = read_suite(study)
+    references = read_references(study, suite) if of == "score" else {}
+    regimes: dict[str, RegimeCurves] = {regime: _load_regime(study, suite, regime) for regime in suite.regimes}
+    return Curves(study, suite, of, references, regimes)
+
+
+def read_references(study: Path, suite: Suite) -> dict[str, Reference]:
+    """The references of every task of the suite.
+
+    Raises:
+        RequestError: the file or a task is missing, the episodes are not the evaluation's, or the oracle's mean return
+            does not exceed the floor.
+    """
+    path = StudyFolder(study).references
+    if not path.exists():
+        raise RequestError(f"{path}: missing, so there are no scores (success rates need none)")
+    try:
+        stored = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise RequestError(f"{path}: not JSON ({error})") from None
+    return {task: _parse_reference(stored, task, suite.evaluation.episodes, path) for task in suite.tasks}
+
+
+def _parse_reference(stored: object, task: str, episodes: int, path: Path) -> Reference:
+    try:
+        entry = stored[task]  # type: ignore[index]
+        score((), entry)
+        oracle = np.asarray(entry["oracle"]["returns"], dtype=np.float64)
+        floors = tuple(
+            np.asarray(entry[policy]["returns"], dtype=np.float64) for policy in FAILING_POLICIES if policy in entry
+        )
+    except RequestError as error:
+        raise RequestError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise RequestError(f"{path}, {task}: not a reference ({type(error).__name__}: {error})") from None
+    for returns in (oracle, *floors):
+        if returns.shape != (episodes,):
+            raise RequestError(f"{path}, {task}: {returns.size} episodes, but the suite evaluates {episodes}")
+    return Reference(oracle, floors)
+
+
+def _load_regime(study: Path, suite: Suite, regime: str) -> RegimeCurves:
+    checkpoints = plan_run(suite, regime).checkpoints
+    cells = {
+        (checkpoint.step, task): (suite.tasks.index(task), column)
+        for column, checkpoint in enumerate(checkpoints)
+        for task in checkpoint.tasks
+    }
+    shape = (len(suite.seeds), len(suite.tasks), len(checkpoints), suite.evaluation.episodes)
+    returns, successes = np.full(shape, np.nan), np.full(shape, np.nan)
+    unfinished = {}
+    for row, seed in enumerate(suite.seeds):
+        run = StudyFolder(study).run(RunName(regime, seed))
+        wanted = dict(cells)
+        for evaluation in read_evaluations(run.evaluations):
+            cell = wanted.pop((evaluation.step, evaluation.task), None)
+            if cell is None or len(evaluation.returns) != suite.evaluation.episodes:
+                raise RequestError(f"{run.evaluations}: {_fault(evaluation, cells, suite)}")
+            returns[row, *cell] = evaluation.returns
+            successes[row, *cell] = evaluation.successes
+        if wanted:
+            unfinished[seed] = _why_unfinished(run, wanted)
+    steps = np.array([checkpoint.step for checkpoint in checkpoints], dtype=np.int64)
+    return RegimeCurves(steps, suite.seeds, returns, successes, unfinished)
+
+
+def _fault(evaluation: Evaluation, cells: Mapping[tuple[int, str], tuple[int, int]], suite: Suite) -> str:
+    what = f"{evaluation.task} at step {evaluation.step}"
+    if (evaluation.step, evaluation.task) not in cells:
+        return f"{what} is not an evaluation that suite.yaml asks for"
+    if len(evaluation.returns) != suite.evaluation.episodes:
+        return f"{what} has {len(evaluation.returns)} episodes, suite.yaml asks for {suite.evaluation.episodes}"
+    return f"{what} is recorded twice"
+
+
+def _why_unfinished(run: RunFolder, wanted: Collection[tuple[int, str]]) -> str:
+    status = run_status(run)
+    if status.state == "done":
+        step, task = min(wanted)
+        return f"its record lacks {task} at step {step}"
+    progress = f" at step {status.step} of {status.of}" if status.step else ""
+    return f"{status.state}{progress}" + (f": {status.reason}" if status.reason else "")

@@ -1,0 +1,88 @@
+"""What is measured of each task beside the metrics: learnt and final scores, successes, and its share in BWT."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from etude.curriculum.metrics.arrays import FloatArray
+from etude.curriculum.metrics.backward import lost_shares, measurable_shares
+from etude.curriculum.metrics.bootstrap import describe_interval
+from etude.curriculum.metrics.view import StudyView
+
+
+def learnt_scores(view: StudyView) -> FloatArray:
+    """(..., N) `C_i`, the score at the task's own end."""
+    return _at_own_end(view, view.scores("sequential"))
+
+
+def learnt_successes(view: StudyView) -> FloatArray:
+    """(..., N) share of successes at the task's own end."""
+    return _at_own_end(view, view.successes("sequential"))
+
+
+def final_scores(view: StudyView) -> FloatArray:
+    """(..., N) score at the end of training."""
+    return view.scores("sequential")[..., -1]
+
+
+def final_successes(view: StudyView) -> FloatArray:
+    """(..., N) share of successes at the end of training."""
+    return view.successes("sequential")[..., -1]
+
+
+def lost(view: StudyView) -> FloatArray:
+    """(..., N) `D_i`, nan for a task that was not learnt at the point estimate, and for the composition."""
+    shares = lost_shares(view.steps("sequential"), view.scores("sequential"), view.ends)
+    shares = np.where(learnt_scores(view.point)[:-1] > 0, shares, np.nan)
+    return np.concatenate([shares, np.full((*shares.shape[:-1], 1), np.nan)], axis=-1)
+
+
+TASK_MEASURES: Mapping[str, Callable[[StudyView], FloatArray]] = {
+    "C": learnt_scores,
+    "success_at_end": learnt_successes,
+    "final": final_scores,
+    "final_success": final_successes,
+    "D": lost,
+}
+
+
+def describe_tasks(view: StudyView, samples: Mapping[str, FloatArray]) -> dict[str, Any]:
+    """Every task's measures, each with an interval and per-seed values beside it.
+
+    Args:
+        view: the point estimate's view.
+        samples: (B, N) of each measure, under B resamples.
+    """
+    points = {name: measure(view) for name, measure in TASK_MEASURES.items()}
+    seeds = {
+        seed: {name: measure(StudyView(view.curves, (seed,))) for name, measure in TASK_MEASURES.items()}
+        for seed in view.seeds
+    }
+    ceilings = measurable_shares(view.steps("sequential"), view.ends)
+    described: dict[str, Any] = {}
+    for index, task in enumerate(view.tasks):
+        entry: dict[str, Any] = {"end": view.ends[index]}
+        for name, values in points.items():
+            entry[name] = values[index]
+            entry[f"{name}_interval"] = describe_interval(samples[name][:, index], view)
+        entry["D_reason"] = _why_no_share(view, index)
+        entry["D_ceiling"] = ceilings[index] if index < len(ceilings) else None
+        entry["per_seed"] = {
+            str(seed): {name: values[index] for name, values in measured.items()} for seed, measured in seeds.items()
+        }
+        described[task] = entry
+    return described
+
+
+def _why_no_share(view: StudyView, index: int) -> str | None:
+    if index == len(view.tasks) - 1:
+        return "the last task: no training follows in which it could be lost"
+    score = learnt_scores(view)[index]
+    return None if score > 0 else f"not learnt: {view.curves.of} {score:.1f} at its own end is not above the floor"
+
+
+def _at_own_end(view: StudyView, curves: FloatArray) -> FloatArray:
+    columns = np.searchsorted(view.steps("sequential"), view.ends)
+    at_end: FloatArray = curves[..., np.arange(len(view.tasks)), columns]
+    return at_end

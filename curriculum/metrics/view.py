@@ -1,0 +1,122 @@
+"""One way of looking at a study: averaged over its seeds, as one seed alone, or resampled."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.curriculum.metrics.arrays import FloatArray
+from etude.curriculum.metrics.curves import Curves
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """B draws with replacement.
+
+    Attributes:
+        seeds: (B, S) how often each seed was drawn; rows sum to S.
+        episodes: (B, E) how often each of a task's evaluation episodes was drawn, of each task; rows sum to E.
+    """
+
+    seeds: FloatArray
+    episodes: Mapping[str, FloatArray]
+
+    def rows(self, some: slice) -> "Draw":
+        """The resamples `some` alone."""
+        return Draw(self.seeds[some], {task: counts[some] for task, counts in self.episodes.items()})
+
+
+class StudyView:
+    """What a metric reads: score curves of shape (N, K), or (B, N, K) in a view of B resamples.
+
+    A metric is written once for both: it indexes from the end (`scores[..., task, checkpoint]`) and reduces over
+    named axes (`axis=-1`).
+
+    Attributes:
+        curves: the study's records.
+        seeds: those that this view averages over.
+        point: the view of the point estimate: itself, unless it holds resamples. What a metric decides once, such as
+            which tasks were learnt, it decides here.
+    """
+
+    def __init__(self, curves: Curves, seeds: tuple[int, ...], draw: Draw | None = None, point: Self | None = None):
+        """A view of `seeds`, each of which finished every regime that is going to be read."""
+        self.curves = curves
+        self.seeds = seeds
+        self.point = point or self
+        self._draw = draw
+        self._averages: dict[tuple[str, str], FloatArray] = {}
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Task ids in the order they are trained, the composition last."""
+        return self.curves.suite.tasks
+
+    @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """(N,) the step at which each task's own training ends in the sequential regime, b_1..b_N."""
+        return np.array(self.curves.suite.ends, dtype=np.int64)
+
+    def steps(self, regime: str) -> NDArray[np.int64]:
+        """(K,) checkpoints, counted from the run's start."""
+        return self.curves.regimes[regime].steps
+
+    def scores(self, regime: str) -> FloatArray:
+        """(..., N, K) mean score, or success rate in percent where that is asked for; nan where not evaluated."""
+        if self.curves.of == "success":
+            return 100 * self.successes(regime)
+        floor, oracle = self._anchors
+        return 100 * (self.returns(regime) - floor[..., None]) / (oracle - floor)[..., None]
+
+    def returns(self, regime: str) -> FloatArray:
+        """(..., N, K) mean undiscounted return; nan where not evaluated."""
+        return self._average(regime, "returns")
+
+    def successes(self, regime: str) -> FloatArray:
+        """(..., N, K) share of episodes whose last step was a success; nan where not evaluated."""
+        return self._average(regime, "successes")
+
+    def resampled(self, draw: Draw) -> "StudyView":
+        """The same seeds under B resamples."""
+        return StudyView(self.curves, self.seeds, draw, self.point)
+
+    @cached_property
+    def _anchors(self) -> tuple[FloatArray, FloatArray]:
+        """(..., N) floor and oracle in units of return; nan where a resample leaves no margin between them."""
+        references = [self.curves.references[task] for task in self.tasks]
+        floors = [
+            np.max([self._mean(task, returns) for returns in reference.floors], axis=0)
+            for task, reference in zip(self.tasks, references, strict=True)
+        ]
+        oracles = [self._mean(task, reference.oracle) for task, reference in zip(self.tasks, references, strict=True)]
+        floor, oracle = np.stack(floors, axis=-1), np.stack(oracles, axis=-1)
+        return floor, np.where(oracle > floor, oracle, np.nan)
+
+    def _mean(self, task: str, returns: FloatArray) -> FloatArray:
+        return np.asarray(returns.mean()) if self._draw is None else self._draw.episodes[task] @ returns / len(returns)
+
+    def _average(self, regime: str, quantity: str) -> FloatArray:
+        key = (regime, quantity)
+        if key not in self._averages:
+            records = self.curves.regimes[regime]
+            rows = [records.seeds.index(seed) for seed in self.seeds]
+            episodes: FloatArray = getattr(records, quantity)[rows]
+            self._averages[key] = (
+                episodes.mean(axis=-1).mean(axis=0) if self._draw is None else self._resample(episodes)
+            )
+        return self._averages[key]
+
+    def _resample(self, episodes: FloatArray) -> FloatArray:
+        """(B, N, K) from (S, N, K, E): a task's curves under all resamples are one matrix product."""
+        assert self._draw is not None
+        seeds, tasks, checkpoints, count = episodes.shape
+        averages = np.full((len(self._draw.seeds), tasks, checkpoints), np.nan)
+        for index, task in enumerate(self.tasks):
+            drawn = (self._draw.seeds[:, :, None] * self._draw.episodes[task][:, None, :]).reshape(-1, seeds * count)
+            rows = episodes[:, index].transpose(0, 2, 1).reshape(seeds * count, checkpoints)
+            evaluated = ~np.isnan(rows).any(axis=0)
+            averages[:, index, evaluated] = drawn @ rows[:, evaluated] / (seeds * count)
+        return averages

@@ -1,0 +1,117 @@
+"""The table at a study's end: each task, BWT and FWT, what they mean in words, and where the files are."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
+from etude.curriculum.metrics.compute import compute_metrics
+from etude.curriculum.report.words import counted, explain, nothing_measured
+
+FILES = ("metrics.json", "metrics-success.json", "figures/learning_curves.png", "figures/learning_curves-success.png")
+
+
+def print_table(study: Path, console: Console, metrics: Mapping[str, Any] | None = None) -> None:
+    """Print what was measured of a study; every number with the seeds it counts, what is undefined with its reason.
+
+    Args:
+        study: its folder.
+        console: where to print.
+        metrics: what `compute_metrics` returned; computed if not given.
+    """
+    metrics = compute_metrics(study) if metrics is None else metrics
+    if metrics["tasks"]:
+        console.print(_tasks(metrics))
+    else:
+        console.print(nothing_measured(metrics), highlight=False)
+    if any(metric["value"] is not None for _, _, metric in _rows(metrics)):
+        console.print(_headline(metrics))
+    for line in explain(metrics):
+        console.print(f"{escape(line)}", highlight=False)
+    for warning in metrics["warnings"]:
+        console.print(f"[yellow]warning:[/] {escape(warning)}", highlight=False)
+    console.print()
+    console.print(f"files in {escape(str(study))}: {', '.join(_files(study))}", highlight=False)
+
+
+def _tasks(metrics: Mapping[str, Any]) -> Table:
+    of = metrics["of"]
+    table = Table(
+        title=escape(f"{metrics['study']}, {counted(metrics['regimes']['sequential']['seeds'])}"),
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title_style="bold",
+    )
+    table.add_column("task", overflow="fold")
+    for heading in ("C_i", "success\nat own end", f"final\n{of}", "final\nsuccess", "D_i\n(at most)"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for task, entry in metrics["tasks"].items():
+        table.add_row(
+            escape(task),
+            f"{entry['C']:.1f}",
+            f"{entry['success_at_end']:.0%}",
+            f"{entry['final']:.1f}",
+            f"{entry['final_success']:.0%}",
+            _share(entry),
+        )
+    scratch = metrics["regimes"].get("scratch")
+    if scratch:
+        for end in scratch["final"].values():
+            table.add_row(
+                f"  scratch, {counted(scratch['seeds'])}",
+                "",
+                "",
+                f"{end['final']:.1f}",
+                f"{end['final_success']:.0%}",
+                "",
+                style="dim",
+            )
+    return table
+
+
+def _share(entry: Mapping[str, Any]) -> str:
+    if entry["D"] is not None:
+        return f"{entry['D']:.1f} ({entry['D_ceiling']:.1f})"
+    return "" if entry["D_ceiling"] is None else "not learnt"
+
+
+def _headline(metrics: Mapping[str, Any]) -> Table:
+    enough = all(len(metric["seeds"]["counted"]) >= ENOUGH_SEEDS for _, _, metric in _rows(metrics))
+    spread = ["range over seeds", "interval*"] if not enough else ["95% interval", "range over seeds"]
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("", "", *spread, "seeds"):
+        table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
+    table.add_column("each seed")
+    for label, form, metric in _rows(metrics):
+        if metric["value"] is None:
+            continue
+        low_high = [_low_high(metric["range"], form), _low_high(metric["interval"], form)]
+        table.add_row(
+            f"[bold]{label}[/]",
+            f"[bold]{form.format(metric['value'])}[/]",
+            *(low_high if not enough else reversed(low_high)),
+            counted(metric["seeds"]).removesuffix(" seeds"),
+            " ".join("–" if value is None else form.format(value) for value in metric["per_seed"].values()),
+        )
+    return table
+
+
+def _rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, Any]]]:
+    of_study = metrics["metrics"]
+    rows = [("BWT", "{:.1f}", of_study["bwt"]), ("FWT", "{:+.1f}", of_study["fwt"])]
+    if of_study["bwt"]["value"] != of_study["bwt_gated"]["value"]:
+        rows.insert(1, ("BWT gated", "{:.1f}", of_study["bwt_gated"]))
+    return rows
+
+
+def _low_high(ends: Mapping[str, float] | None, form: str) -> str:
+    return "" if ends is None else f"{form.format(ends['low'])} to {form.format(ends['high'])}"
+
+
+def _files(study: Path) -> list[str]:
+    return [name for name in FILES if (study / name).exists()]

@@ -1,0 +1,71 @@
+"""What a study's metrics mean, in plain sentences."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
+
+
+def counted(seeds: Mapping[str, Any]) -> str:
+    """`"2 of 3 seeds"`."""
+    return f"{len(seeds['counted'])} of {len(seeds['planned'])} seeds"
+
+
+def nothing_measured(metrics: Mapping[str, Any]) -> str:
+    """What stands in place of the tasks' table where no sequential run is finished."""
+    sequential = metrics["regimes"].get("sequential")
+    if sequential is None:
+        return f"{metrics['study']}: this suite has no sequential regime, so there is no table of tasks."
+    return f"{metrics['study']}: no sequential run is finished ({counted(sequential['seeds'])})."
+
+
+def explain(metrics: Mapping[str, Any]) -> list[str]:
+    """Sentences on what BWT and FWT say here, why one is undefined, and which tasks BWT leaves out."""
+    bwt, fwt = metrics["metrics"]["bwt"], metrics["metrics"]["fwt"]
+    return [
+        _forgotten(metrics, bwt) if bwt["value"] is not None else f"BWT is undefined: {bwt['reason']}.",
+        _practice(metrics, fwt) if fwt["value"] is not None else f"FWT is undefined: {fwt['reason']}.",
+        *(f"{task} has no D_i and does not enter BWT: {reason}." for task, reason in bwt["left_out"].items()),
+        *_cautions(bwt, metrics["metrics"]["bwt_gated"], fwt),
+    ]
+
+
+def _forgotten(metrics: Mapping[str, Any], bwt: Mapping[str, Any]) -> str:
+    reached = "score" if metrics["of"] == "score" else "success rate"
+    if bwt["value"] == 0:
+        return f"BWT (lower is better): no task's {reached} ever fell below what it was at the task's own end."
+    share = "less than 1%" if bwt["value"] < 0.5 else f"{bwt['value']:.0f}%"
+    return (
+        f"BWT (0 to 100, lower is better): after a task's own end, on average over the rest of the training, "
+        f"{share} of the {reached} reached on it was lost."
+    )
+
+
+def _practice(metrics: Mapping[str, Any], fwt: Mapping[str, Any]) -> str:
+    composition = list(metrics["tasks"])[-1]
+    unit = "points of score" if metrics["of"] == "score" else "percentage points of success"
+    effect = "was worth +" if fwt["value"] >= 0 else "cost "
+    disagree = "; the seeds disagree on the sign" if fwt["range"]["low"] < 0 < fwt["range"]["high"] else ""
+    return (
+        f"FWT (higher is better): practising first {effect}{abs(fwt['value']):.1f} {unit} on {composition}, "
+        f"averaged over its training{disagree}."
+    )
+
+
+def _cautions(bwt: Mapping[str, Any], gated: Mapping[str, Any], fwt: Mapping[str, Any]) -> list[str]:
+    cautions = []
+    if gated["value"] != bwt["value"]:
+        cautions.append("BWT gated counts only tasks with C_i of 10 or more, where noise is not divided by noise.")
+        if gated["value"] is None:
+            cautions.append(f"BWT gated is undefined: {gated['reason']}.")
+    seeds = min((len(m["seeds"]["counted"]) for m in (bwt, fwt) if m["value"] is not None), default=ENOUGH_SEEDS)
+    if seeds < ENOUGH_SEEDS:
+        cautions.append(
+            f"* bootstrap, 2.5th to 97.5th percentile; {seeds} seeds are too few for it to hold 95% of the time "
+            f"({ENOUGH_SEEDS} would do): trust the range over seeds first."
+        )
+    if bwt["value"] is not None:
+        cautions.append(
+            "Not the BWT of Lopez-Paz and Ranzato (2017), which compares two points and is higher-is-better."
+        )
+    return cautions

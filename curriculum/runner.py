@@ -1,0 +1,246 @@
+"""One run, from wherever it stands to its end: learn, evaluate, record, save, task by task."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from etude.curriculum.agents import Diverged, make_agent
+from etude.curriculum.agents.check import rollout_size
+from etude.curriculum.evaluator import Evaluator, task_envs
+from etude.curriculum.imports import import_all
+from etude.curriculum.methods import attach, get_method
+from etude.curriculum.observations import EpisodeTally
+from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
+from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations
+from etude.curriculum.saves import newest_save, write_folder, write_save
+from etude.curriculum.status import Status, read_status, write_status
+from etude.curriculum.study import RunFolder
+from etude.curriculum.suite import Suite, read_suite
+from etude.envs import stream_seed
+from etude.envs.errors import RequestError, RunError, nearest
+
+STRETCH = 2048
+SAVING_SHARE = 0.02
+STATUS_EVERY = 1.0
+
+
+def execute(run_folder: Path) -> None:
+    """Bring one run to its end, from its newest save if it has one.
+
+    A run that is done or has diverged is left as it is; one that failed is tried again. The study's folder above it
+    must hold the suite; where it holds references, the scores so far are shown.
+
+    Args:
+        run_folder: `<study>/runs/<regime>-seed<k>`.
+
+    Raises:
+        RequestError: the folder is no run of its study's suite.
+        RunError: the run failed or diverged; its status names the task, the step, the seed and the cause.
+    """
+    import torch
+
+    torch.set_num_threads(1)
+    folder = RunFolder(run_folder)
+    suite = read_suite(folder.study.path)
+    import_all(suite.imports)
+    with folder.held():
+        if read_status(folder.status).state not in ("done", "diverged"):
+            _Run(folder, suite).finish()
+
+
+class _Run:
+    """A run at work."""
+
+    def __init__(self, folder: RunFolder, suite: Suite) -> None:
+        names = {str(name): name for name in run_names(suite)}
+        if folder.path.name not in names:
+            raise RequestError(f"{folder.path}: not a run of this suite; {nearest(folder.path.name, names)}")
+        self.name = names[folder.path.name]
+        self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.regime)
+        self.references = _read_references(folder)
+        self.seconds = {"learning": 0.0, "evaluation": 0.0, "saving": 0.0}
+        self.status = Status(state="running", of=self.plan.segments[-1].end)
+        self.last_save = 0.0
+
+    def finish(self) -> None:
+        """Learn, evaluate, record and save until the plan is done.
+
+        Raises:
+            RunError: it could not be done.
+        """
+        self.began, self.began_at = time.perf_counter(), 0
+        try:
+            self._show()
+            self._play()
+        except Exception as error:
+            state = "diverged" if isinstance(error, Diverged) else "failed"
+            cause = str(error) if isinstance(error, RunError | RequestError) else f"{type(error).__name__}: {error}"
+            where = f"{self.status.task or 'before the first task'} at step {self.status.step:,}, seed {self.name.seed}"
+            reason = " ".join(f"{where}: {cause}".split())
+            with self.folder.log.open("a") as log:
+                traceback.print_exc(file=log)
+            self._show(state=state, reason=reason, speed=None)
+            raise RunError(f"{self.name} {state}: {reason}") from error
+        self._show(state="done", task=None, speed=None)
+
+    def _play(self) -> None:
+        suite, seed = self.suite, self.name.seed
+        self.evaluator = Evaluator(suite)
+        self.rollout = rollout_size(suite.agent)
+        spaces = task_envs(suite, self.plan.segments[0].task, 1)
+        self.agent = make_agent(
+            suite.agent, spaces.single_observation_space, spaces.single_action_space, stream_seed(seed, "agent")
+        )
+        spaces.close()
+        self.method = get_method(suite.method)()
+        save = newest_save(self.folder.save)
+        state = None if save is None else json.loads((save / "run.json").read_text())
+        step = -1 if state is None else state["step"]
+        keep_evaluations(self.folder.evaluations, step)
+        _keep_lines(self.folder.training, step)
+        if state is None:
+            attach(self.method, self.agent)
+            self._checkpoint(self.plan.zero, policy=True)
+        else:
+            self.seconds, self.began_at = state["seconds"], step
+            self._show(step=step, scores=state["scores"])
+        for segment in self.plan.segments:
+            if segment.end < step or (segment.end == step and segment is self.plan.segments[-1]):
+                continue
+            self.envs = EpisodeTally(task_envs(suite, segment.task, suite.agent.environments))
+            if save is not None and segment.start < step <= segment.end:
+                self._load(save, segment)
+                if step == segment.end:
+                    self.envs.close()
+                    continue
+            else:
+                self.envs.reset(
+                    seed=[stream_seed(seed, "training", segment.task, i) for i in range(self.envs.num_envs)]
+                )
+                self.agent.begin_task(segment.task, self.envs, segment.budget)
+                self.method.on_task_start(segment.task, self.agent)
+            self._show(task=segment.task)
+            self._learn(segment)
+            self.envs.close()
+        self.evaluator.close()
+
+    def _learn(self, segment: Segment) -> None:
+        for checkpoint in segment.checkpoints:
+            if checkpoint.step <= self.status.step:
+                continue
+            self._learn_until(checkpoint.step)
+            at_end = checkpoint.step == segment.end
+            if at_end:
+                with self._timed("learning"):
+                    self.method.on_task_end(segment.task, self.agent)
+                    self.agent.end_task(segment.task)
+            self._record_training(segment.task)
+            self._checkpoint(checkpoint, policy=at_end)
+            if at_end or self._saving_is_cheap():
+                self._save()
+
+    def _learn_until(self, step: int) -> None:
+        """Learn in stretches, each of whole rollouts, so that the status moves."""
+        stretch = self.rollout * max(1, STRETCH // self.rollout)
+        shown = time.perf_counter()
+        while (left := step - self.status.step) > 0:
+            with self._timed("learning"):
+                self.agent.learn(min(stretch, left))
+            self.status = replace(self.status, step=self.status.step + min(stretch, left))
+            if time.perf_counter() - shown > STATUS_EVERY:
+                self._show()
+                shown = time.perf_counter()
+
+    def _checkpoint(self, checkpoint: Checkpoint, policy: bool) -> None:
+        with self._timed("evaluation"):
+            evaluations = self.evaluator.evaluate(self.agent, checkpoint.step, checkpoint.tasks)
+        with self._timed("saving"):
+            append_evaluations(self.folder.evaluations, evaluations)
+            if policy:
+                write_folder(self.folder.policy(checkpoint.step), self.agent.save_policy)
+        self._show(scores=self.status.scores | self._scores(evaluations))
+
+    def _scores(self, evaluations: list[Evaluation]) -> dict[str, float]:
+        from etude.oracles import score
+
+        return {
+            e.task: float(np.mean(score(np.array(e.returns), self.references[e.task])))
+            for e in evaluations
+            if e.task in self.references
+        }
+
+    def _record_training(self, task: str) -> None:
+        statistics: Callable[[], dict[str, float]] = getattr(self.agent, "statistics", dict)
+        values = self.envs.take() | statistics()
+        line = {"step": self.status.step, "task": task} | {k: v if np.isfinite(v) else None for k, v in values.items()}
+        with self._timed("saving"), self.folder.training.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def _saving_is_cheap(self) -> bool:
+        spent = self.seconds["saving"] + self.last_save
+        return spent <= SAVING_SHARE * (sum(self.seconds.values()) + self.last_save)
+
+    def _save(self) -> None:
+        def write(folder: Path) -> None:
+            state = {"step": self.status.step, "scores": self.status.scores, "seconds": self.seconds}
+            (folder / "run.json").write_text(json.dumps(state))
+            (folder / "agent").mkdir()
+            self.agent.save(folder / "agent")
+            (folder / "method").mkdir()
+            self.method.save(folder / "method")
+            np.savez(folder / "envs.npz", allow_pickle=False, **self.envs.snapshot())
+
+        started = time.perf_counter()
+        with self._timed("saving"):
+            write_save(self.folder.save, self.status.step, write)
+        self.last_save = time.perf_counter() - started
+
+    def _load(self, save: Path, segment: Segment) -> None:
+        with np.load(save / "envs.npz", allow_pickle=False) as snapshot:
+            self.envs.restore(dict(snapshot))
+        self.agent.load(save / "agent", segment.task, self.envs, segment.budget)
+        attach(self.method, self.agent)
+        self.method.load(save / "method", self.agent)
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[what] += time.perf_counter() - started
+
+    def _show(self, **changes: Any) -> None:
+        elapsed = time.perf_counter() - self.began
+        steps = changes.get("step", self.status.step) - self.began_at
+        speed = round(steps / elapsed, 1) if steps > 0 else None
+        seconds = {what: round(spent, 3) for what, spent in self.seconds.items()}
+        new: dict[str, Any] = {"speed": speed, "seconds": seconds} | changes
+        self.status = replace(self.status, **new)
+        write_status(self.folder.status, self.status)
+
+
+def _read_references(folder: RunFolder) -> dict[str, Any]:
+    path = folder.study.references
+    return dict(json.loads(path.read_bytes())) if path.exists() else {}
+
+
+def _keep_lines(path: Path, up_to: int) -> None:
+    """Cut the training statistics to the lines at steps <= `up_to`, without a torn last one."""
+    if not path.exists():
+        return
+    *lines, _torn = path.read_text().split("\n")
+    kept = [line for line in lines if json.loads(line)["step"] <= up_to]
+    aside = path.with_suffix(".aside")
+    aside.write_text("".join(f"{line}\n" for line in kept))
+    os.replace(aside, path)

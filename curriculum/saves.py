@@ -1,0 +1,47 @@
+"""Folders that are either whole or not there: written aside, fsynced, renamed."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+
+def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
+    """Make a folder in one step, in the place of one that is there.
+
+    Args:
+        folder: where it shall be.
+        write: fills an empty folder.
+    """
+    aside = folder.with_name(f".{folder.name}.aside")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    write(aside)
+    for path in sorted(aside.rglob("*")):
+        _sync(path)
+    _sync(aside)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(aside, folder)
+    _sync(folder.parent)
+
+
+def write_save(saves: Path, step: int, write: Callable[[Path], None]) -> None:
+    """Make the save of a step, then remove the older ones: at every moment one of them is whole."""
+    write_folder(saves / str(step), write)
+    for other in saves.iterdir():
+        if other.name != str(step):
+            shutil.rmtree(other)
+
+
+def newest_save(saves: Path) -> Path | None:
+    """The folder of the save to go on from."""
+    whole = [path for path in saves.glob("*") if path.name.isdigit()]
+    return max(whole, key=lambda path: int(path.name), default=None)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from etude.curriculum.observations import EpisodeTally, TaskIdentity
+from etude.envs import make_vector
+
+
+def test_the_one_hot_follows_every_observation_also_the_last_of_an_episode() -> None:
+    plain, told = make_vector("reach", 2), TaskIdentity(make_vector("reach", 2), place=1, tasks=3)
+    size = plain.single_observation_space.shape[0]
+    assert told.single_observation_space.shape == (size + 3,)
+    assert told.observation_space.shape == (2, size + 3)
+    first, _ = told.reset(seed=[4, 5])
+    assert np.array_equal(first[:, :size], plain.reset(seed=[4, 5])[0])
+    assert (first[:, size:] == [0, 1, 0]).all()
+    actions = np.full((2, 4), 0.5, np.float32)
+    for _ in range(60):
+        observations, _, _, truncations, infos = told.step(actions)
+        expected, _, _, _, expected_infos = plain.step(actions)
+        assert np.array_equal(observations[:, :size], expected) and (observations[:, size:] == [0, 1, 0]).all()
+    assert truncations.all()
+    for i in range(2):
+        assert np.array_equal(infos["final_obs"][i][:size], expected_infos["final_obs"][i])
+        assert told.single_observation_space.contains(infos["final_obs"][i])
+        assert infos["final_obs"][i][size:].tolist() == [0, 1, 0]
+
+
+def test_the_tally_tells_returns_and_successes_of_ended_episodes_once() -> None:
+    envs = EpisodeTally(make_vector("reach", 3))
+    envs.reset(seed=[1, 2, 3])
+    actions = np.zeros((3, 4), np.float32)
+    total = np.zeros(3)
+    for _ in range(59):
+        total += envs.step(actions)[1]
+    assert envs.take() == {"episodes": 0}
+    total += envs.step(actions)[1]
+    assert envs.take() == {"episodes": 3, "return": pytest.approx(total.mean()), "success": 0}
+    assert envs.take() == {"episodes": 0}
+
+
+def test_the_tally_goes_on_from_a_snapshot() -> None:
+    envs, others = EpisodeTally(make_vector("reach", 2)), EpisodeTally(make_vector("reach", 2))
+    envs.reset(seed=[1, 2])
+    actions = np.full((2, 4), 0.3, np.float32)
+    for _ in range(30):
+        envs.step(actions)
+    others.restore(envs.snapshot())
+    for _ in range(40):
+        assert all(np.array_equal(a, b) for a, b in zip(envs.step(actions)[:4], others.step(actions)[:4], strict=True))
+    assert envs.take() == others.take()
