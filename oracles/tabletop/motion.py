@@ -6,17 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.scene import SETPOINT_RATE
+from etude.oracles.oracle import Privileged
 
-Floats = NDArray[np.float64]
+LEAD = 0.6
 
 
-def towards(target: Floats, setpoint: Floats, closed: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Actions, (N, 4), that move the setpoint towards the target as fast as the action allows.
+def towards(
+    target: NDArray[np.float64], privileged: Privileged, closed: NDArray[np.bool_] | bool = False
+) -> NDArray[np.float32]:
+    """Actions that take the finger tips to the target as fast as the action allows, (N, 4).
+
+    The arm follows its setpoint like a spring, so the setpoint runs ahead of the target by a share of what is left.
 
     Args:
         target: (N, 3) metres.
-        setpoint: (N, 3) metres, where the finger tips are sent now.
+        privileged: the environment's privileged state.
         closed: (N,) whether the gripper shall be closed.
     """
-    step = np.clip((target - setpoint) / SETPOINT_RATE, -1, 1)
-    return np.concatenate([step, np.where(closed, 1.0, -1.0)[:, None]], axis=1).astype(np.float32)
+    setpoint = target + LEAD * (target - privileged["tcp"])
+    actions = np.empty((len(target), 4), np.float32)
+    actions[:, :3] = np.clip((setpoint - privileged["setpoint"]) / SETPOINT_RATE, -1, 1)
+    actions[:, 3] = np.where(closed, 1, -1)
+    return actions

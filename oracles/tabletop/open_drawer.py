@@ -1,31 +1,42 @@
-"""open-drawer: a finger down behind the handle, and pull."""
+"""open-drawer: over the handle, one finger down behind it, and pull."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.scene import DRAWER_OPEN
+from etude.envs.tabletop.scene import DRAWER_OPEN, FINGER_OPEN
 from etude.oracles.oracle import Oracle, Privileged
 from etude.oracles.tabletop.motion import towards
 
-ABOVE = np.array([0, 0, 0.05])
-BEHIND = np.array([0, 0.02, 0])
-PULL = np.array([0, 0.1, 0])
+ALONG = 0.04
+OVER = FINGER_OPEN + 0.005
+BEHIND = FINGER_OPEN / 2
+CLEARANCE = 0.026
+HOOKED = 0.015
+PULL = 0.1
 
 
 class OpenDrawerOracle(Oracle):
-    """Over the handle with open fingers, down, and pull."""
+    """Low over the handle with open fingers until the front one has passed it, down, and pull with that one.
+
+    A front finger that came down before the handle rises before it goes on.
+    """
 
     task = "open-drawer"
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
         tcp, handle = privileged["tcp"], privileged["handle"]
-        gap = np.abs(tcp - handle - BEHIND)
-        over = (gap[:, 0] < 0.03) & (gap[:, 1] < 0.015)
-        down = over & (tcp[:, 2] - handle[:, 2] < 0.01) | (privileged["drawer_opening"] > 0.01)
-        target = handle + np.where(down[:, None], PULL, BEHIND + np.where(over[:, None], 0, ABOVE))
-        return towards(target, privileged["setpoint"], np.zeros(self.size, np.bool_))
+        gap = tcp - handle
+        along = np.abs(gap[:, 0]) < ALONG
+        over = along & (gap[:, 1] < OVER)
+        hooked = along & (np.abs(gap[:, 1]) < FINGER_OPEN) & (gap[:, 2] < HOOKED)
+        before = ~hooked & (gap[:, 2] < HOOKED) & (gap[:, 1] < 2 * OVER)
+        target = handle.copy()
+        target[:, 1] += np.where(hooked, PULL, BEHIND)
+        target[before, :2] = tcp[before, :2]
+        target[:, 2] += np.where(over & ~before, 0, CLEARANCE)
+        return towards(target, privileged)
 
     def ready(self, privileged: Privileged) -> NDArray[np.bool_]:
         return np.asarray(privileged["drawer_locked"] == 0)

@@ -1,4 +1,4 @@
-"""press-button: closed finger tips over the button, and down through it."""
+"""press-button: the nearer finger low over the button's rim, and down."""
 
 from __future__ import annotations
 
@@ -9,20 +9,31 @@ from etude.envs.tabletop.scene import BUTTON_PRESSED
 from etude.oracles.oracle import Oracle, Privileged
 from etude.oracles.tabletop.motion import towards
 
-ABOVE = np.array([0, 0, 0.03])
-BELOW = np.array([0, 0, -0.03])
+RIM = 0.065
+CLEARANCE = 0.018
+THROUGH = -0.03
+SUNK = -0.002
 
 
 class PressButtonOracle(Oracle):
-    """Over the button with closed fingers, and down."""
+    """Low over the button's rim with open fingers, and down as the nearer one comes over it.
+
+    Tips that have sunk below the button's top are beside it: they rise before they go on.
+    """
 
     task = "press-button"
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
-        tcp, button = privileged["tcp"], privileged["button"]
-        over = (np.abs(tcp - button)[:, :2] < 0.03).all(axis=1)
-        target = button + np.where(over[:, None], BELOW, ABOVE)
-        return towards(target, privileged["setpoint"], np.ones(self.size, np.bool_))
+        tcp, button, fingers = privileged["tcp"], privileged["button"], privileged["fingers"]
+        gap = tcp - button
+        finger = np.sign(gap[:, 1]) * (fingers[:, 0] + fingers[:, 1]) / 2
+        over = (np.abs(gap[:, 0]) < RIM) & (np.abs(gap[:, 1] - finger) < RIM)
+        beside = gap[:, 2] < SUNK
+        target = button.copy()
+        target[:, 1] += finger
+        target[beside, :2] = tcp[beside, :2]
+        target[:, 2] += np.where(over & ~beside, THROUGH, CLEARANCE)
+        return towards(target, privileged)
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
         return np.asarray(privileged["button_depth"] > BUTTON_PRESSED)

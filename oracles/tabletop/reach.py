@@ -15,4 +15,4 @@ class ReachOracle(Oracle):
     task = "reach"
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
-        return towards(privileged["goal"], privileged["setpoint"], np.zeros(self.size, np.bool_))
+        return towards(privileged["goal"], privileged)
