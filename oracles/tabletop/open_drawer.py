@@ -18,14 +18,12 @@ PULL = 0.1
 
 
 class OpenDrawerOracle(Oracle):
-    """Low over the handle with open fingers until the front one has passed it, down, and pull with that one.
-
-    A front finger that came down before the handle rises before it goes on.
-    """
+    """Pulls with the front one of the open fingers, which is behind the handle first."""
 
     task = "open-drawer"
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
+        """Low over the handle, down behind it, and pull; a finger that came down before the handle rises first."""
         tcp, handle = privileged["tcp"], privileged["handle"]
         gap = tcp - handle
         along = np.abs(gap[:, 0]) < ALONG
@@ -39,7 +37,9 @@ class OpenDrawerOracle(Oracle):
         return towards(target, privileged)
 
     def ready(self, privileged: Privileged) -> NDArray[np.bool_]:
+        """Whether the drawer is unlocked."""
         return np.asarray(privileged["drawer_locked"] == 0)
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
+        """Whether the drawer is open."""
         return np.asarray(privileged["drawer_opening"] > DRAWER_OPEN)

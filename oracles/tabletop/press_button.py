@@ -16,14 +16,12 @@ SUNK = -0.002
 
 
 class PressButtonOracle(Oracle):
-    """Low over the button's rim with open fingers, and down as the nearer one comes over it.
-
-    Tips that have sunk below the button's top are beside it: they rise before they go on.
-    """
+    """Presses with the nearer of the open fingers, which is over the button first."""
 
     task = "press-button"
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
+        """Low over the rim, and down; tips that have sunk below the button's top are beside it, and rise first."""
         tcp, button, fingers = privileged["tcp"], privileged["button"], privileged["fingers"]
         gap = tcp - button
         finger = np.sign(gap[:, 1]) * (fingers[:, 0] + fingers[:, 1]) / 2
@@ -36,4 +34,5 @@ class PressButtonOracle(Oracle):
         return towards(target, privileged)
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
+        """Whether the button is pressed."""
         return np.asarray(privileged["button_depth"] > BUTTON_PRESSED)

@@ -10,9 +10,10 @@ from etude.oracles.tabletop.motion import towards
 
 
 class ReachOracle(Oracle):
-    """Straight to the goal."""
+    """Keeps the finger tips on their way to the goal, and there."""
 
     task = "reach"
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
+        """Straight to the goal, and stay."""
         return towards(privileged["goal"], privileged)
