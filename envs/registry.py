@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +15,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from etude.envs.errors import RequestError, nearest
 from etude.envs.task import Task
+
+FRAME = ("scene.xml", "model.py", "scene.py", "starts.py", "observation.py", "rewards.py")
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -57,13 +58,15 @@ def register_task(task_class: type[Task]) -> TaskSpec:
     """Make a task known by its id, to this project and to Gymnasium.
 
     Raises:
-        RequestError: the id is taken, or is not lower-case words joined by hyphens.
+        RequestError: the id is taken or not lower-case words joined by hyphens, or a part is unknown.
     """
     task_id = task_class.id
     if not _ID.fullmatch(task_id):
         raise RequestError(f"task id {task_id!r}: must be lower-case words joined by hyphens, such as 'open-drawer'")
     if task_id in _specs:
         raise RequestError(f"task id {task_id!r}: already registered by {_classes[task_id].__qualname__}")
+    for part in task_class.parts:
+        get_task(part)
     name = "".join(word.capitalize() for word in task_id.split("-"))
     spec = TaskSpec(
         id=task_id,
@@ -128,15 +131,16 @@ def make_vector(
     return gymnasium.make_vec(
         get_task(task_id).gymnasium_id,
         num_envs=num_envs,
-        autoreset_mode=autoreset_mode,
+        autoreset_mode=AutoresetMode(autoreset_mode).value,
         threads=threads,
         render_mode=render_mode,
     )
 
 
 def _sources(task_class: type[Task]) -> tuple[Path, ...]:
-    own = [Path(inspect.getfile(c)) for c in task_class.__mro__ if issubclass(c, Task) and c.__module__ in sys.modules]
-    tabletop = Path(__file__).parent / "tabletop"
-    frame = [Path(__file__).parent / "vector.py", *sorted(tabletop.glob("*.xml"))]
-    frame += [tabletop / f"{name}.py" for name in ("scene", "observation", "rewards")]
-    return tuple(dict.fromkeys(own + frame))
+    """The task's own files, its parts', and what all tasks stand on."""
+    folder = Path(__file__).parent
+    own = [Path(inspect.getfile(base)) for base in task_class.__mro__ if issubclass(base, Task)]
+    parts = [path for part in task_class.parts for path in get_task(part).sources]
+    frame = [folder / "vector.py", *(folder / "tabletop" / name for name in FRAME)]
+    return tuple(dict.fromkeys(own + parts + frame))

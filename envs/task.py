@@ -14,15 +14,18 @@ if TYPE_CHECKING:
 
 
 class Task(ABC):
-    """One task on the tabletop; the first line of a subclass's docstring is its description.
+    """One task on the tabletop; the first line of a subclass's docstring describes it to users.
+
+    A task holds no state of its own: what changes in an episode lives in the scene.
 
     Attributes:
-        id: lower-case words joined by hyphens; names folders and records.
+        id: lower-case words joined by hyphens; names folders, records and charts.
         version: raised whenever returns of before and after no longer compare.
         kind: whether it is practised or performed.
         parts: of a composition, the ids of its primitives in the order they are needed.
         horizon: control steps of an episode.
-        starts: what varies from episode to episode, in words.
+        starts: what varies from episode to episode, in words with their ranges.
+        marks: of "goal" and "pad", those that mean something in this task, and are shown.
     """
 
     id: ClassVar[str]
@@ -31,19 +34,20 @@ class Task(ABC):
     parts: ClassVar[tuple[str, ...]] = ()
     horizon: ClassVar[int]
     starts: ClassVar[str]
+    marks: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """Write the start state and the goal of the simulations `ids`, which stand at home.
+        """Write the start and the goal of the simulations `ids`, which stand at home.
 
         Args:
-            scene: the scene; its derived words are stale until the environment has forwarded it.
-            ids: (M,) simulations that start an episode.
-            rngs: (M,) their own generators, in the same order.
+            scene: the scene; its derived words become current after this returns.
+            ids: (M,) simulations whose episode begins.
+            rngs: (M,) their own generators, in the same order; draw from nothing else.
         """
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:  # noqa: B027
-        """Move latches and locks on, once a control step before the reward."""
+        """Move latches and locks on in the simulations `ids`, once a control step, before the reward."""
 
     @abstractmethod
     def reward(self, scene: Scene) -> NDArray[np.float64]:

@@ -6,27 +6,35 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import mujoco
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from etude.envs.errors import RunError
+from etude.envs.errors import RequestError, RunError
 from etude.envs.registry import task_class
+from etude.envs.tabletop.camera import Camera, choose_backend
 from etude.envs.tabletop.observation import observation_space, observe
-from etude.envs.tabletop.scene import SUBSTEPS, Scene
+from etude.envs.tabletop.scene import CONTROL_RATE, Scene
 
 Observations = NDArray[np.float32]
 Info = dict[str, Any]
+Snapshot = dict[str, NDArray[Any]]
+
+RENDERING: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": CONTROL_RATE}
+PRIVILEGED = (
+    "tcp setpoint fingers cube cube_yaw touched grasped handle drawer_opening drawer_locked button button_depth "
+    "lever lever_angle goal pad latch"
+).split()
 
 
 class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
     """N simulations of one task; an episode is truncated at the task's horizon and never terminated."""
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 25}
+    metadata: dict[str, Any] = RENDERING
 
     def __init__(
         self,
@@ -36,31 +44,59 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 1,
         render_mode: str | None = None,
+        width: int = 640,
+        height: int = 480,
     ) -> None:
         """Make the simulations; `reset` starts their episodes.
 
         Args:
             task: a registered task's id.
             num_envs: N.
-            autoreset_mode: when an episode that was truncated is followed by the next.
-            threads: simulator threads; results are the same bits at any number.
+            autoreset_mode: when a truncated episode is followed by the next: Gymnasium's three modes.
+            threads: simulator threads; the results are the same bits at any number.
             render_mode: None or "rgb_array".
+            width: of pictures, pixels.
+            height: of pictures, pixels.
+
+        Raises:
+            RequestError: an unknown task or render mode, or a number below 1.
         """
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.render_mode = render_mode
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise RequestError(f"render_mode {render_mode!r}: must be None or 'rgb_array'")
+        for name, number in {"num_envs": num_envs, "threads": threads, "width": width, "height": height}.items():
+            if number < 1:
+                raise RequestError(f"{name} {number}: must be at least 1")
+        if render_mode is not None:
+            choose_backend()
+        self.task = task_class(task)()
         self.num_envs = num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {**RENDERING, "autoreset_mode": self.autoreset_mode}
+        self.render_mode = render_mode
         self.single_observation_space = observation_space()
         self.single_action_space = Box(-1, 1, (4,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self.task = task_class(task)()
+
         self.scene = Scene(num_envs, threads)
-        self._all = np.arange(num_envs)
+        self._picture = (width, height)
+        self._camera: Camera | None = None
         self._elapsed = np.zeros(num_envs, np.int64)
         self._over = np.zeros(num_envs, np.bool_)
+        self._started = np.zeros(num_envs, np.bool_)
+        self._episodes = np.zeros(num_envs, np.int64)
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
-        self._seeds: list[int | None] = [None] * num_envs
+        self._seeds: list[int] = [-1] * num_envs
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """Each simulation's generator, as in Gymnasium's own vector environments."""
+        return tuple(self._generator(i) for i in range(self.num_envs))
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The seed of each simulation's generator."""
+        return tuple(self._seeds[i] for i in range(self.num_envs) if self._generator(i))
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -68,114 +104,191 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """Start an episode in every simulation, or in those of `options["reset_mask"]`.
 
         Args:
-            seed: one for each simulation; an integer s means s, s + 1, ...; None goes on with the present generators.
-            options: `reset_mask`, (N,) bool.
+            seed: one a simulation; an integer s stands for s, s + 1, ...; None goes on with the present generators.
+            options: `reset_mask`, an (N,) bool array with at least one True.
+
+        Raises:
+            ValueError: the number of seeds or the mask's shape is wrong, or the mask is empty.
+            TypeError: the mask is no array of bools.
         """
-        seeds: Sequence[int | None]
-        if seed is None:
-            seeds = [None] * self.num_envs
-        elif isinstance(seed, (int, np.integer)):
-            seeds = [int(seed) + i for i in range(self.num_envs)]
-        else:
-            seeds = list(seed)
-        if len(seeds) != self.num_envs:
-            raise ValueError(f"{len(seeds)} seeds for {self.num_envs} environments")
-        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
-        ids = np.flatnonzero(mask)
-        for i in ids:
-            if seeds[i] is not None or self._rngs[i] is None:
-                self._rngs[i], self._seeds[i] = seeding.np_random(seeds[i])
-        self._begin(ids)
-        return observe(self.scene), self._info(ids)
+        seeds = self._spread(seed)
+        mask = self._mask(options)
+        for i, own in enumerate(seeds):
+            if mask[i] and own is not None:
+                self.seed_with(i, *seeding.np_random(own))
+        self._begin(np.flatnonzero(mask))
+        return observe(self.scene), self._info(mask)
 
     def step(
         self, actions: NDArray[Any]
     ) -> tuple[Observations, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
-        """One control step of every simulation; `actions` (N, 4) are clipped to [-1, 1]."""
+        """One control step of every simulation; in mode NEXT_STEP a new episode where the last one is over.
+
+        Args:
+            actions: (N, 4), clipped to [-1, 1]: the setpoint's move along x, y and z, and the gripper, closed where
+                positive.
+
+        Raises:
+            ResetNeeded: a simulation's episode has not begun, or is over in mode DISABLED.
+            RequestError: actions of the wrong shape, or not finite.
+            RunError: a simulation diverged.
+        """
+        moves = self._moves(actions)
         scene, task = self.scene, self.task
-        scene.control(np.clip(np.asarray(actions, np.float64), -1, 1))
-        scene.step()
-        self._check()
-        task.advance(scene, self._all)
-        self._elapsed += 1
-        observations = observe(scene)
-        rewards = np.array(task.reward(scene), np.float64)
+        new = np.flatnonzero(self._over)
+        self._require_episodes(new)
+        live = np.flatnonzero(~self._over)
+        if live.size:
+            scene.control(moves)
+            scene.step(live if new.size else None)
+            self._elapsed[live] += 1
+            self._require_sound(live)
+            task.advance(scene, live)
+        if new.size:
+            self._begin(new)
+        observations, rewards = observe(scene), np.array(task.reward(scene), np.float64)
+        rewards[new] = 0
         truncated = self._elapsed >= task.horizon
-        info = self._info(self._all)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and truncated.any():
-            ids = np.flatnonzero(truncated)
-            final_obs = np.full(self.num_envs, None, dtype=object)
-            for i in ids:
-                final_obs[i] = observations[i].copy()
-            final = {"success": np.where(truncated, info["success"], False), "_success": truncated.copy()}
-            self._begin(ids)
-            observations, info = observe(scene), self._info(self._all)
-            info |= {"final_obs": final_obs, "_final_obs": truncated.copy()}
-            info |= {"final_info": final, "_final_info": truncated.copy()}
+        info = self._info(np.ones(self.num_envs, np.bool_))
+        if self.autoreset_mode != AutoresetMode.SAME_STEP:
+            self._over[:] = truncated
+        elif truncated.any():
+            info = self._final(truncated, observations, info["success"])
+            self._begin(np.flatnonzero(truncated))
+            observations = observe(scene)
+            info |= self._info(np.ones(self.num_envs, np.bool_))
         return observations, rewards, np.zeros(self.num_envs, np.bool_), truncated, info
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
-        """What oracles read, each (N, ...): the words of the scene, and the steps elapsed."""
-        words = (
-            "tcp setpoint fingers cube cube_yaw grasped handle drawer_opening drawer_locked button button_depth "
-            "lever lever_angle goal pad latch"
-        ).split()
-        return {word: np.array(getattr(self.scene, word)) for word in words} | {"elapsed": self._elapsed.copy()}
+        """What oracles read, copied, each (N, ...): the words of the scene, and `elapsed`, the steps of the episode."""
+        words = {word: np.array(getattr(self.scene, word)) for word in PRIVILEGED}
+        return words | {"elapsed": self._elapsed.copy()}
 
-    def snapshot(self) -> dict[str, NDArray[Any]]:
+    def snapshot(self) -> Snapshot:
         """Everything that a bit-exact continuation needs, as plain arrays."""
         states = [None if rng is None else rng.bit_generator.state for rng in self._rngs]
         return {
             "state": self.scene.batch.state.copy(),
-            "sensordata": np.array(self.scene.batch.sensordata),
             "elapsed": self._elapsed.copy(),
             "over": self._over.copy(),
-            "generators": np.frombuffer(json.dumps(states).encode(), np.uint8).copy(),
+            "started": self._started.copy(),
+            "episodes": self._episodes.copy(),
+            "generators": _bytes({"states": states, "seeds": self._seeds}),
         }
 
-    def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        """Go on from a snapshot of an environment of the same task and size."""
-        self.scene.batch.state[:] = snapshot["state"]
-        self.scene.refresh(self._all)
-        self._elapsed[:] = snapshot["elapsed"]
-        self._over[:] = snapshot["over"]
-        for i, state in enumerate(json.loads(snapshot["generators"].tobytes())):
-            self._rngs[i] = None
-            if state is not None:
-                self._rngs[i] = np.random.Generator(np.random.PCG64())
-                self._rngs[i].bit_generator.state = state
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go on from a snapshot of an environment of the same task and size.
+
+        Raises:
+            RequestError: the snapshot is of another size.
+        """
+        state = self.scene.batch.state
+        if snapshot["state"].shape != state.shape:
+            raise RequestError(f"snapshot of shape {snapshot['state'].shape}: this environment's is {state.shape}")
+        self.scene.home(np.arange(self.num_envs))
+        state[:] = snapshot["state"]
+        self.scene.refresh()
+        self._elapsed[:], self._over[:] = snapshot["elapsed"], snapshot["over"]
+        self._started[:], self._episodes[:] = snapshot["started"], snapshot["episodes"]
+        generators = json.loads(snapshot["generators"].tobytes())
+        self._seeds = generators["seeds"]
+        self._rngs = [None if state is None else _generator(state) for state in generators["states"]]
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
-        """One 640 x 480 picture of each simulation."""
+        """One picture of each simulation, (height, width, 3), or None without a render mode.
+
+        Raises:
+            RunError: this machine cannot draw.
+        """
         if self.render_mode is None:
             return None
-        with mujoco.Renderer(self.scene.model, 480, 640) as renderer:
-            frames = []
-            for i in range(self.num_envs):
-                data = self.scene.batch.get_data(i)
-                renderer.update_scene(data)
-                frames.append(renderer.render())
-        return tuple(frames)
+        if self._camera is None:
+            self._camera = Camera(*self._picture, self.task.marks)
+        return tuple(self._camera.frame(state) for state in self.scene.batch.state)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free the renderer."""
+        if self._camera is not None:
+            self._camera.close()
+            self._camera = None
+
+    def seed_with(self, i: int, rng: np.random.Generator, seed: int) -> None:
+        """Let simulation `i` draw its starts from `rng`, which was made from `seed`."""
+        self._rngs[i], self._seeds[i], self._episodes[i] = rng, seed, 0
+
+    def _generator(self, i: int) -> np.random.Generator:
+        rng = self._rngs[i]
+        if rng is None:
+            rng, seed = seeding.np_random()
+            self.seed_with(i, rng, seed)
+        return rng
 
     def _begin(self, ids: NDArray[np.intp]) -> None:
         self.scene.home(ids)
-        self.task.reset(self.scene, ids, [rng for i in ids if (rng := self._rngs[i]) is not None])
+        self.task.reset(self.scene, ids, [self._generator(i) for i in ids])
         self.scene.refresh(ids)
         self._elapsed[ids] = 0
-        self._over[ids] = False
+        self._episodes[ids] += 1
+        self._over[ids], self._started[ids] = False, True
 
-    def _info(self, ids: NDArray[np.intp]) -> Info:
-        mask = np.zeros(self.num_envs, np.bool_)
-        mask[ids] = True
-        return {"success": np.where(mask, self.task.success(self.scene), False), "_success": mask}
+    def _info(self, mask: NDArray[np.bool_]) -> Info:
+        return {"success": self.task.success(self.scene) & mask, "_success": mask.copy()}
 
-    def _check(self) -> None:
-        bad = (self.scene.batch.warning.reshape(self.num_envs, -1) > 0).any(axis=1)
-        if bad.any():
-            i = int(np.flatnonzero(bad)[0])
-            raise RunError(
-                f"task {self.task.id}: simulation {i} (seed {self._seeds[i]}) diverged at step {self._elapsed[i] + 1}"
-            )
+    def _final(self, over: NDArray[np.bool_], observations: Observations, success: NDArray[np.bool_]) -> Info:
+        last = np.full(self.num_envs, None, dtype=object)
+        for i in np.flatnonzero(over):
+            last[i] = observations[i].copy()
+        final = {"success": success & over, "_success": over.copy()}
+        return {"final_obs": last, "_final_obs": over.copy(), "final_info": final, "_final_info": over.copy()}
+
+    def _spread(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            return [int(seed) + i for i in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise ValueError(f"{len(seed)} seeds for {self.num_envs} environments: must be as many")
+        return seed
+
+    def _mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask'] must be a numpy array of bools, not {mask!r}")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},) and a True, not {mask!r}")
+        return mask
+
+    def _moves(self, actions: NDArray[Any]) -> NDArray[np.float64]:
+        moves = np.asarray(actions, np.float64)
+        if moves.shape != (self.num_envs, 4):
+            raise RequestError(f"task {self.task.id}: actions of shape {moves.shape}, must be ({self.num_envs}, 4)")
+        if not np.isfinite(moves).all():
+            i = int(np.flatnonzero(~np.isfinite(moves).all(axis=1))[0])
+            raise RequestError(f"task {self.task.id}: action {moves[i]} of environment {i} is not finite")
+        return np.clip(moves, -1, 1)
+
+    def _require_episodes(self, over: NDArray[np.intp]) -> None:
+        if not self._started.all():
+            raise ResetNeeded("reset the environment before its first step")
+        if over.size and self.autoreset_mode == AutoresetMode.DISABLED:
+            raise ResetNeeded(f"the episodes of environments {over.tolist()} are over: reset them with a reset_mask")
+
+    def _require_sound(self, live: NDArray[np.intp]) -> None:
+        for i, reason in self.scene.failures().items():
+            if i in live:
+                raise RunError(
+                    f"task {self.task.id}: environment {i} (seed {self._seeds[i]}, episode {self._episodes[i]} "
+                    f"of that seed) diverged at step {self._elapsed[i]}: {reason}"
+                )
 
 
-__all__ = ["SUBSTEPS", "TabletopVectorEnv"]
+def _bytes(value: Any) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(value).encode(), np.uint8).copy()
+
+
+def _generator(state: dict[str, Any]) -> np.random.Generator:
+    generator = np.random.Generator(np.random.PCG64())
+    generator.bit_generator.state = state
+    return generator

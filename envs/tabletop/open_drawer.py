@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import DRAWER_OPEN, Scene
+from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
 APPROACH, PULL = 0.2, 0.2
@@ -18,15 +19,18 @@ class OpenDrawer(Task):
 
     id = "open-drawer"
     horizon = 60
-    starts = "from home; cabinet anywhere in a square"
+    starts = TABLE_WORDS
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        scene.arrange(ids, rngs)
+        """The common starts."""
+        arrange(scene, ids, rngs)
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
+        """Closeness of the finger tips to the handle, then the opening."""
         return np.where(self.success(scene), 1.0, drawer_progress(scene))
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
+        """The drawer is open by more than DRAWER_OPEN."""
         return scene.drawer_opening > DRAWER_OPEN
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import BUTTON_PRESSED, Scene
+from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
 APPROACH, PRESS = 0.2, 0.2
@@ -18,15 +19,18 @@ class PressButton(Task):
 
     id = "press-button"
     horizon = 60
-    starts = "from home; button anywhere in a square"
+    starts = TABLE_WORDS
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        scene.arrange(ids, rngs)
+        """The common starts."""
+        arrange(scene, ids, rngs)
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
+        """Closeness of the finger tips to the button, then its depth."""
         return np.where(self.success(scene), 1.0, button_progress(scene))
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
+        """The button is pushed in by more than BUTTON_PRESSED."""
         return scene.button_depth > BUTTON_PRESSED
 
 

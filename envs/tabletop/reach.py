@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import Scene
+from etude.envs.tabletop.starts import GOAL_WORDS, TABLE_WORDS, arrange
 from etude.envs.task import Task
 
 TOLERANCE = 0.02
@@ -15,20 +16,24 @@ FAR, NEAR = 0.5, 0.08
 
 
 class Reach(Task):
-    """Move the finger tips to a goal in the air, and stay."""
+    """Bring the finger tips to a goal in the air, and stay there."""
 
     id = "reach"
     horizon = 60
-    starts = "from home; goal anywhere in a box"
+    starts = f"{GOAL_WORDS}; {TABLE_WORDS}"
+    marks = ("goal",)
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        scene.arrange(ids, rngs)
+        """The common starts."""
+        arrange(scene, ids, rngs)
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
+        """Closeness of the finger tips to the goal."""
         distance = self._distance(scene)
         return np.where(distance < TOLERANCE, 1.0, UNSOLVED * closeness(distance, FAR, NEAR))
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
+        """The finger tips are within TOLERANCE of the goal."""
         return self._distance(scene) < TOLERANCE
 
     def _distance(self, scene: Scene) -> NDArray[np.float64]:

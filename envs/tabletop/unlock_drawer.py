@@ -9,9 +9,11 @@ from etude.envs.tabletop.open_drawer import drawer_progress
 from etude.envs.tabletop.press_button import button_progress
 from etude.envs.tabletop.rewards import staged
 from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, Scene
+from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
 STAGES = 2
+UNLOCKED = 0
 
 
 class UnlockDrawer(Task):
@@ -21,21 +23,25 @@ class UnlockDrawer(Task):
     kind = "composition"
     parts = ("press-button", "open-drawer")
     horizon = 80
-    starts = "from home; button and cabinet anywhere in a square each"
+    starts = f"drawer locked; {TABLE_WORDS}"
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        scene.arrange(ids, rngs)
-        scene.drawer_locked[ids] = True
+        """The common starts, the drawer locked."""
+        arrange(scene, ids, rngs)
+        scene.drawer_locked[ids] = 1
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
-        pressed = ids[scene.button_depth[ids] > BUTTON_PRESSED]
-        scene.latch[pressed, 0] = 1
-        scene.drawer_locked[pressed] = False
+        """A pressed button unlocks the drawer for good."""
+        pressed = ids[(scene.button_depth[ids] > BUTTON_PRESSED) & (scene.latch[ids, UNLOCKED] == 0)]
+        scene.latch[pressed, UNLOCKED] = 1
+        scene.drawer_locked[pressed] = 0
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
-        unlocked = scene.latch[:, 0] > 0
+        """Staged: what press-button shapes, then what open-drawer shapes."""
+        unlocked = scene.latch[:, UNLOCKED] > 0
         progress = np.where(unlocked, drawer_progress(scene), button_progress(scene))
         return np.where(self.success(scene), 1.0, staged(unlocked.astype(int), progress, STAGES))
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
+        """The drawer is open by more than DRAWER_OPEN."""
         return scene.drawer_opening > DRAWER_OPEN

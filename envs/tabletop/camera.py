@@ -1,0 +1,65 @@
+"""Pictures of a simulation."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.envs.errors import RunError
+from etude.envs.tabletop.model import drawn_model
+
+GROUPS = {"goal": 4, "pad": 5}
+
+
+def choose_backend() -> None:
+    """Let MuJoCo draw without a screen where there is none; it reads its choice when it is first imported."""
+    if sys.platform == "linux" and "mujoco" not in sys.modules and not os.environ.get("DISPLAY"):
+        os.environ.setdefault("MUJOCO_GL", "egl")
+
+
+class Camera:
+    """A camera over the table, from where all of it is seen."""
+
+    def __init__(self, width: int, height: int, marks: Sequence[str]) -> None:
+        """Make the renderer.
+
+        Args:
+            width: pixels.
+            height: pixels.
+            marks: of "goal" and "pad", those to show.
+
+        Raises:
+            RunError: this machine cannot draw; the message says what it lacks.
+        """
+        import mujoco
+
+        self._mujoco = mujoco
+        self._model = drawn_model()
+        self._data = mujoco.MjData(self._model)
+        self._options = mujoco.MjvOption()
+        for mark, group in GROUPS.items():
+            self._options.geomgroup[group] = mark in marks
+        try:
+            self._renderer = mujoco.Renderer(self._model, height, width)
+        except Exception as error:
+            raise RunError(
+                "cannot draw: without a screen this needs EGL (Debian: libegl1, libegl-mesa0, libgl1-mesa-dri) "
+                f"and MUJOCO_GL=egl in the environment ({error})"
+            ) from error
+
+    def frame(self, state: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """The picture of one state row, (height, width, 3)."""
+        spec = self._mujoco.mjtState.mjSTATE_INTEGRATION
+        self._mujoco.mj_setState(self._model, self._data, state, spec)
+        self._mujoco.mj_forward(self._model, self._data)
+        self._renderer.update_scene(self._data, camera="overview", scene_option=self._options)
+        picture: NDArray[np.uint8] = self._renderer.render()
+        return picture.copy()
+
+    def close(self) -> None:
+        """Free the renderer."""
+        self._renderer.close()
