@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.scene import SETPOINT_RATE
-from etude.oracles.oracle import Privileged
+from etude.oracles.oracle import Oracle, Privileged
+
+Floats = NDArray[np.float64]
 
 LEAD = 0.6
+BRAKE = 1.0
 
 
-def towards(
-    target: NDArray[np.float64], privileged: Privileged, closed: NDArray[np.bool_] | bool = False
-) -> NDArray[np.float32]:
-    """Actions that take the finger tips to the target as fast as the action allows, (N, 4).
+class TabletopOracle(Oracle):
+    """An oracle that says where the finger tips should go, and takes them there as fast as the action allows.
 
-    The arm follows its setpoint like a spring, so the setpoint runs ahead of the target by a share of what is left.
-
-    Args:
-        target: (N, 3) metres.
-        privileged: the environment's privileged state.
-        closed: (N,) whether the gripper shall be closed.
+    The arm swings after its setpoint like a spring: the setpoint leads by a share of the distance that is left, and
+    brakes against the last step's motion.
     """
-    setpoint = target + LEAD * (target - privileged["tcp"])
-    actions = np.empty((len(target), 4), np.float32)
-    actions[:, :3] = np.clip((setpoint - privileged["setpoint"]) / SETPOINT_RATE, -1, 1)
-    actions[:, 3] = np.where(closed, 1, -1)
-    return actions
+
+    def __init__(self, size: int) -> None:
+        """Make the policy of `size` simulations."""
+        super().__init__(size)
+        self._tcp = np.zeros((size, 3))
+
+    @abstractmethod
+    def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, NDArray[np.bool_] | bool]:
+        """Where the finger tips should go, (N, 3), and whether the gripper shall be closed, (N,).
+
+        Args:
+            privileged: the environment's privileged state.
+            ahead: (N, 3) where the tips are one step later if they go on as in the last step.
+        """
+
+    def act(self, privileged: Privileged) -> NDArray[np.float32]:
+        """Actions, (N, 4), that take the finger tips where they should go."""
+        tcp = privileged["tcp"]
+        moved = np.where(privileged["elapsed"][:, None] > 0, tcp - self._tcp, 0)
+        self._tcp = tcp.copy()
+        target, closed = self.aim(privileged, tcp + moved)
+        setpoint = target + LEAD * (target - tcp) - BRAKE * moved
+        actions = np.empty((self.size, 4), np.float32)
+        actions[:, :3] = np.clip((setpoint - privileged["setpoint"]) / SETPOINT_RATE, -1, 1)
+        actions[:, 3] = np.where(closed, 1, -1)
+        return actions

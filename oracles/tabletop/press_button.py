@@ -6,32 +6,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.scene import BUTTON_PRESSED
-from etude.oracles.oracle import Oracle, Privileged
-from etude.oracles.tabletop.motion import towards
+from etude.oracles.oracle import Privileged
+from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
-RIM = 0.065
-CLEARANCE = 0.018
+RIM = 0.045
+CLEARANCE = 0.02
 THROUGH = -0.03
 SUNK = -0.002
 
 
-class PressButtonOracle(Oracle):
+class PressButtonOracle(TabletopOracle):
     """Presses with the nearer of the open fingers, which is over the button first."""
 
     task = "press-button"
 
-    def act(self, privileged: Privileged) -> NDArray[np.float32]:
+    def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, bool]:
         """Low over the rim, and down; tips that have sunk below the button's top are beside it, and rise first."""
         tcp, button, fingers = privileged["tcp"], privileged["button"], privileged["fingers"]
-        gap = tcp - button
-        finger = np.sign(gap[:, 1]) * (fingers[:, 0] + fingers[:, 1]) / 2
-        over = (np.abs(gap[:, 0]) < RIM) & (np.abs(gap[:, 1] - finger) < RIM)
-        beside = gap[:, 2] < SUNK
+        finger = np.sign(tcp[:, 1] - button[:, 1]) * (fingers[:, 0] + fingers[:, 1]) / 2
         target = button.copy()
         target[:, 1] += finger
+        gap = np.abs(ahead - target)
+        over = (gap[:, 0] < RIM) & (gap[:, 1] < RIM)
+        beside = tcp[:, 2] - button[:, 2] < SUNK
         target[beside, :2] = tcp[beside, :2]
         target[:, 2] += np.where(over & ~beside, THROUGH, CLEARANCE)
-        return towards(target, privileged)
+        return target, False
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
         """Whether the button is pressed."""
