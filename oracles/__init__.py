@@ -2,19 +2,24 @@
 
 import etude.envs.tabletop  # noqa: F401  (registers the tasks)
 import etude.oracles.tabletop  # noqa: F401  (registers their oracles)
-from etude.oracles.oracle import Oracle, get_oracle, register_oracle
+from etude.oracles.measure import measure_oracle
+from etude.oracles.oracle import Oracle
 from etude.oracles.references import fingerprint, measure_references
+from etude.oracles.registry import get_oracle, register_oracle
 from etude.oracles.rollout import Episodes, evaluation_seeds, rollout
 from etude.oracles.scores import ceiling, floor, score
+from etude.oracles.sequence import SequenceOracle
 
 __all__ = [
     "Episodes",
     "Oracle",
+    "SequenceOracle",
     "ceiling",
     "evaluation_seeds",
     "fingerprint",
     "floor",
     "get_oracle",
+    "measure_oracle",
     "measure_references",
     "register_oracle",
     "rollout",

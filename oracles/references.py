@@ -2,101 +2,74 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import mujoco
-import numpy as np
-from gymnasium.vector import VectorEnv
-from numpy.typing import NDArray
 
-from etude.envs import RequestError, get_task, stream_seed
-from etude.oracles.oracle import get_oracle
+from etude.envs import RequestError, get_task
+from etude.oracles.policies import oracle_policy, random_policy, zero_policy
+from etude.oracles.registry import get_oracle
 from etude.oracles.rollout import Episodes, evaluation_seeds, rollout
+from etude.oracles.sources import PACKAGES, closure, digest
 
-Act = Callable[[NDArray[Any]], NDArray[Any]]
+_FRAME = tuple(Path(__file__).with_name(f"{name}.py") for name in ("policies", "rollout"))
 
 
 def measure_references(task_id: str, episodes: int, seeds: Sequence[int] | None = None) -> dict[str, Any]:
-    """A task's entry of references.json: its fingerprint, and every episode of the oracle and of both failing policies.
+    """A task's entry of references.json: its fingerprint, and every episode of the oracle and of the failing policies.
 
     Args:
         task_id: the task.
         episodes: E.
-        seeds: (E,) of the episodes; the task's evaluation episodes unless given.
+        seeds: (E,) of the episodes; those of the task's evaluation episodes unless given.
 
     Raises:
-        RequestError: the task has no oracle, or its oracle's actions do not fit the action space.
+        RequestError: E is not positive, the task has no oracle, or its oracle's actions do not fit the action space.
     """
-    seeds = evaluation_seeds(task_id, episodes) if seeds is None else seeds
-    env = get_task(task_id).make_vector(episodes)
+    print_of_task = fingerprint(task_id, episodes)
+    played = play_references(task_id, evaluation_seeds(task_id, episodes) if seeds is None else seeds)
+    return {"fingerprint": print_of_task} | {name: result.record() for name, result in played.items()}
+
+
+def play_references(task_id: str, seeds: Sequence[int]) -> dict[str, Episodes]:
+    """The episodes of those seeds, (E,), as the oracle, random actions and the zero action play them.
+
+    Raises:
+        RequestError: there are no seeds, the task has no oracle, or its actions do not fit the action space.
+    """
+    if not seeds:
+        raise RequestError(f"task {task_id!r}: 0 episodes; references need at least 1")
+    env = get_task(task_id).make_vector(len(seeds), threads=min(len(seeds), os.cpu_count() or 1))
     try:
         return {
-            "fingerprint": fingerprint(task_id, episodes),
-            "oracle": rollout(env, oracle_policy(task_id, env), seeds).record(),
-            "random": rollout(env, random_policy(task_id, env, seeds), seeds).record(),
-            "zero": rollout(env, zero_policy(env), seeds).record(),
+            "oracle": rollout(env, oracle_policy(task_id, env), seeds),
+            "random": rollout(env, random_policy(task_id, env, seeds), seeds),
+            "zero": rollout(env, zero_policy(env), seeds),
         }
     finally:
         env.close()
 
 
-def oracle_policy(task_id: str, env: VectorEnv[Any, Any, Any]) -> Act:
-    """The task's oracle as a policy of fresh episodes of `env`.
-
-    Raises:
-        RequestError: on acting, where the oracle's actions do not fit the action space.
-    """
-    oracle = get_oracle(task_id)(env.num_envs)
-    oracle.reset(np.arange(env.num_envs))
-    shape = env.action_space.shape
-
-    def act(observations: NDArray[Any]) -> NDArray[Any]:
-        actions = np.asarray(oracle.act(env.unwrapped.privileged_state()))  # type: ignore[attr-defined]
-        if actions.shape != shape or not np.isfinite(actions).all():
-            what = f"shape {actions.shape}, not {shape}" if actions.shape != shape else "not all finite"
-            raise RequestError(f"task {task_id}: the actions of its oracle, {type(oracle).__qualname__}, are {what}")
-        return actions
-
-    return act
-
-
-def random_policy(task_id: str, env: VectorEnv[Any, Any, Any], seeds: Sequence[int]) -> Act:
-    """Uniformly random actions, those of each episode a stream of its own."""
-    spaces = [copy.deepcopy(env.single_action_space) for _ in seeds]
-    for space, seed in zip(spaces, seeds, strict=True):
-        space.seed(stream_seed("random actions", task_id, seed))
-    return lambda observations: np.stack([space.sample() for space in spaces])
-
-
-def zero_policy(env: VectorEnv[Any, Any, Any]) -> Act:
-    """The zero action."""
-    actions = np.zeros(env.action_space.shape or (), env.action_space.dtype)
-    return lambda observations: actions
-
-
 def fingerprint(task_id: str, episodes: int) -> dict[str, Any]:
-    """What references depend on; those of another fingerprint are not compared.
+    """What references depend on: under another fingerprint they are measured again, and scores do not compare.
 
     Args:
         task_id: the task.
         episodes: evaluation episodes.
+
+    Returns:
+        task id and version, SHA-256 of the sources that define task and oracle, MuJoCo's version, episodes.
     """
-    spec = get_task(task_id)
+    spec, oracle = get_task(task_id), get_oracle(task_id)
+    own = oracle.__module__.partition(".")[0]
+    sources = closure([*spec.sources, *oracle.sources()], PACKAGES if own == "etude" else (*PACKAGES, own))
     return {
         "task": task_id,
         "version": spec.version,
-        "sources": _digest([*spec.sources, *get_oracle(task_id).sources()]),
+        "sources": digest({*sources, *_FRAME}),
         "mujoco": mujoco.__version__,
         "episodes": episodes,
     }
-
-
-def _digest(paths: Sequence[Path]) -> str:
-    hashed = hashlib.sha256()
-    for content in sorted({hashlib.sha256(path.read_bytes()).digest() for path in paths}):
-        hashed.update(content)
-    return hashed.hexdigest()

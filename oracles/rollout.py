@@ -48,7 +48,7 @@ def rollout(
     """
     returns, lengths = np.zeros(len(seeds)), np.zeros(len(seeds), np.int64)
     successes, running = np.zeros(len(seeds), np.bool_), np.ones(len(seeds), np.bool_)
-    observations, _ = env.reset(seed=list(seeds))
+    observations, _ = env.reset(seed=list(seeds))  # type: ignore[arg-type]  # Gymnasium annotates the integer alone
     while running.any():
         observations, rewards, terminated, truncated, info = env.step(act(observations))
         returns[running] += rewards[running]

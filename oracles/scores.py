@@ -40,7 +40,7 @@ def score(returns: ArrayLike, reference: Mapping[str, Any]) -> NDArray[np.float6
     low, high = floor(reference), ceiling(reference)
     if not high - low > SMALLEST_MARGIN * max(abs(low), abs(high)):
         raise RequestError(
-            f"task {reference['fingerprint']['task']}: no score, since its oracle's mean return, {high:.6g}, "
+            f"task {reference['fingerprint']['task']!r}: no score, since its oracle's mean return, {high:.6g}, "
             f"is not above its floor, {low:.6g}"
         )
     return 100 * (np.asarray(returns, np.float64) - low) / (high - low)

@@ -3,53 +3,64 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs import get_task
 from etude.oracles.oracle import Ids, Oracle, Privileged
+from etude.oracles.registry import get_oracle
 
 
 class SequenceOracle(Oracle):
-    """Plays its parts in order: on when one is done, back when the next is not ready for its own.
+    """The oracles of its task's parts in order: on where one is done, back where the next is not ready.
 
     Attributes:
-        parts: the parts' oracles, in order.
+        players: the parts' oracles.
+        stage: (N,) which of them acts.
     """
 
-    parts: ClassVar[tuple[type[Oracle], ...]]
-
     def __init__(self, size: int) -> None:
+        """Make the parts' oracles for `size` simulations each."""
         super().__init__(size)
-        self._players = [part(size) for part in self.parts]
+        self.players = [oracle(size) for oracle in self._parts()]
         self.stage = np.zeros(size, np.intp)
 
     def reset(self, ids: Ids) -> None:
+        """Begin with the first part."""
         self.stage[ids] = 0
-        for player in self._players:
+        for player in self.players:
             player.reset(ids)
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
-        for k, player in enumerate(self._players):
-            here = self.stage == k
-            if k:
-                back = here & ~player.ready(privileged)
-                self._enter(k - 1, back)
-                here &= ~back
-            if k + 1 < len(self._players):
-                self._enter(k + 1, here & player.done(privileged) & self._players[k + 1].ready(privileged))
-        actions = np.stack([player.act(privileged) for player in self._players])
+        """Each row's action is that of the part it has come to."""
+        for k in range(1, len(self.players)):
+            before, after = self.players[k - 1], self.players[k]
+            ready = after.ready(privileged)
+            self._enter(k - 1, (self.stage == k) & ~ready)
+            self._enter(k, (self.stage == k - 1) & before.done(privileged) & ready)
+        actions = np.stack([player.act(privileged) for player in self.players])
         return actions[self.stage, np.arange(self.size)]
 
-    def done(self, privileged: Privileged) -> NDArray[np.bool_]:
-        return (self.stage == len(self.parts) - 1) & self._players[-1].done(privileged)
+    def ready(self, privileged: Privileged) -> NDArray[np.bool_]:
+        """Whether the first part can be begun."""
+        return self.players[0].ready(privileged)
 
-    def _enter(self, stage: int, mask: NDArray[np.bool_]) -> None:
-        ids = np.flatnonzero(mask)
+    def done(self, privileged: Privileged) -> NDArray[np.bool_]:
+        """Whether the last part has been reached, and is done."""
+        return np.logical_and(self.stage == len(self.players) - 1, self.players[-1].done(privileged))
+
+    def _enter(self, stage: int, rows: NDArray[np.bool_]) -> None:
+        ids = np.flatnonzero(rows)
         self.stage[ids] = stage
-        self._players[stage].reset(ids)
+        self.players[stage].reset(ids)
 
     @classmethod
     def sources(cls) -> tuple[Path, ...]:
-        return tuple(dict.fromkeys(path for part in (super(), *cls.parts) for path in part.sources()))
+        """Its own files, and its parts'."""
+        parts = [path for oracle in cls._parts() for path in oracle.sources()]
+        return tuple(dict.fromkeys([*super().sources(), *parts]))
+
+    @classmethod
+    def _parts(cls) -> list[type[Oracle]]:
+        return [get_oracle(part) for part in get_task(cls.task).parts]

@@ -1,6 +1,6 @@
 """The tabletop tasks' oracles, one a file."""
 
-from etude.oracles.oracle import register_oracle
+from etude.oracles.registry import register_oracle
 from etude.oracles.tabletop.open_drawer import OpenDrawerOracle
 from etude.oracles.tabletop.press_button import PressButtonOracle
 from etude.oracles.tabletop.reach import ReachOracle

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.scene import SETPOINT_RATE
+from etude.oracles.oracle import Oracle, Privileged
 
 Floats = NDArray[np.float64]
 
+LEAD = 0.6
+BRAKE = 1.0
 
-def towards(target: Floats, setpoint: Floats, closed: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Actions, (N, 4), that move the setpoint towards the target as fast as the action allows.
 
-    Args:
-        target: (N, 3) metres.
-        setpoint: (N, 3) metres, where the finger tips are sent now.
-        closed: (N,) whether the gripper shall be closed.
+class TabletopOracle(Oracle):
+    """An oracle that says where the finger tips should go, and takes them there as fast as the action allows.
+
+    The arm swings after its setpoint like a spring: the setpoint leads by a share of the distance that is left, and
+    brakes against the last step's motion.
     """
-    step = np.clip((target - setpoint) / SETPOINT_RATE, -1, 1)
-    return np.concatenate([step, np.where(closed, 1.0, -1.0)[:, None]], axis=1).astype(np.float32)
+
+    def __init__(self, size: int) -> None:
+        """Make the policy of `size` simulations."""
+        super().__init__(size)
+        self._tcp = np.zeros((size, 3))
+
+    @abstractmethod
+    def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, NDArray[np.bool_] | bool]:
+        """Where the finger tips should go, (N, 3), and whether the gripper shall be closed, (N,).
+
+        Args:
+            privileged: the environment's privileged state.
+            ahead: (N, 3) where the tips are one step later if they go on as in the last step.
+        """
+
+    def act(self, privileged: Privileged) -> NDArray[np.float32]:
+        """Actions, (N, 4), that take the finger tips where they should go."""
+        tcp = privileged["tcp"]
+        moved = np.where(privileged["elapsed"][:, None] > 0, tcp - self._tcp, 0)
+        self._tcp = tcp.copy()
+        target, closed = self.aim(privileged, tcp + moved)
+        setpoint = target + LEAD * (target - tcp) - BRAKE * moved
+        actions = np.empty((self.size, 4), np.float32)
+        actions[:, :3] = np.clip((setpoint - privileged["setpoint"]) / SETPOINT_RATE, -1, 1)
+        actions[:, 3] = np.where(closed, 1, -1)
+        return actions

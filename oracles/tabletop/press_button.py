@@ -1,4 +1,4 @@
-"""press-button: closed finger tips over the button, and down through it."""
+"""press-button: the nearer finger low over the button's rim, and down."""
 
 from __future__ import annotations
 
@@ -6,23 +6,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.scene import BUTTON_PRESSED
-from etude.oracles.oracle import Oracle, Privileged
-from etude.oracles.tabletop.motion import towards
+from etude.oracles.oracle import Privileged
+from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
-ABOVE = np.array([0, 0, 0.03])
-BELOW = np.array([0, 0, -0.03])
+RIM = 0.045
+CLEARANCE = 0.02
+THROUGH = -0.03
+SUNK = -0.002
 
 
-class PressButtonOracle(Oracle):
-    """Over the button with closed fingers, and down."""
+class PressButtonOracle(TabletopOracle):
+    """Presses with the nearer of the open fingers, which is over the button first."""
 
     task = "press-button"
 
-    def act(self, privileged: Privileged) -> NDArray[np.float32]:
-        tcp, button = privileged["tcp"], privileged["button"]
-        over = (np.abs(tcp - button)[:, :2] < 0.03).all(axis=1)
-        target = button + np.where(over[:, None], BELOW, ABOVE)
-        return towards(target, privileged["setpoint"], np.ones(self.size, np.bool_))
+    def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, bool]:
+        """Low over the rim, and down; tips that have sunk below the button's top are beside it, and rise first."""
+        tcp, button, fingers = privileged["tcp"], privileged["button"], privileged["fingers"]
+        finger = np.sign(tcp[:, 1] - button[:, 1]) * (fingers[:, 0] + fingers[:, 1]) / 2
+        target = button.copy()
+        target[:, 1] += finger
+        gap = np.abs(ahead - target)
+        over = (gap[:, 0] < RIM) & (gap[:, 1] < RIM)
+        beside = tcp[:, 2] - button[:, 2] < SUNK
+        target[beside, :2] = tcp[beside, :2]
+        target[:, 2] += np.where(over & ~beside, THROUGH, CLEARANCE)
+        return target, False
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
+        """Whether the button is pressed."""
         return np.asarray(privileged["button_depth"] > BUTTON_PRESSED)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from etude.oracles.oracle import Oracle, Privileged
-from etude.oracles.tabletop.motion import towards
+from etude.oracles.oracle import Privileged
+from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
 
-class ReachOracle(Oracle):
-    """Straight to the goal."""
+class ReachOracle(TabletopOracle):
+    """Keeps the finger tips on their way to the goal, and there."""
 
     task = "reach"
 
-    def act(self, privileged: Privileged) -> NDArray[np.float32]:
-        return towards(privileged["goal"], privileged["setpoint"], np.zeros(self.size, np.bool_))
+    def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, bool]:
+        """At the goal."""
+        return privileged["goal"], False

@@ -1,0 +1,58 @@
+"""The policies that references are made of: a task's oracle, and two that fail."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
+
+from etude.envs import RequestError, stream_seed
+from etude.oracles.registry import get_oracle
+
+Policy = Callable[[NDArray[Any]], NDArray[Any]]
+
+
+def oracle_policy(task_id: str, env: VectorEnv[Any, Any, Any]) -> Policy:
+    """The task's oracle, from the start of the episodes of all simulations of `env`.
+
+    Raises:
+        RequestError: the task has no oracle; or, on acting, its oracle's actions do not fit the action space.
+    """
+    oracle = get_oracle(task_id)(env.num_envs)
+    oracle.reset(np.arange(env.num_envs))
+    shape = env.action_space.shape
+
+    def act(observations: NDArray[Any]) -> NDArray[Any]:
+        actions = np.asarray(oracle.act(env.unwrapped.privileged_state()))  # type: ignore[attr-defined]
+        name = f"task {task_id!r}: its oracle {type(oracle).__qualname__} gave actions"
+        if actions.shape != shape:
+            raise RequestError(f"{name} of shape {actions.shape}; the action space has {shape}")
+        if not np.isfinite(actions).all():
+            raise RequestError(f"{name} that are not finite, first in row {np.argwhere(~np.isfinite(actions))[0][0]}")
+        return actions
+
+    return act
+
+
+def random_policy(task_id: str, env: VectorEnv[Any, Any, Any], seeds: Sequence[int]) -> Policy:
+    """Uniformly random actions, each episode's from a stream of its own, whatever the other episodes are.
+
+    Args:
+        task_id: the task.
+        env: E simulations.
+        seeds: (E,) of the episodes.
+    """
+    spaces = [copy.deepcopy(env.single_action_space) for _ in seeds]
+    for space, seed in zip(spaces, seeds, strict=True):
+        space.seed(stream_seed("random actions", task_id, seed))
+    return lambda observations: np.stack([space.sample() for space in spaces])
+
+
+def zero_policy(env: VectorEnv[Any, Any, Any]) -> Policy:
+    """The zero action."""
+    actions = np.zeros(env.action_space.shape or (), env.action_space.dtype)
+    return lambda observations: actions

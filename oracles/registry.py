@@ -1,0 +1,31 @@
+"""Which oracle solves which task."""
+
+from __future__ import annotations
+
+from etude.envs import RequestError, get_task
+from etude.oracles.oracle import Oracle
+
+_classes: dict[str, type[Oracle]] = {}
+
+
+def register_oracle(oracle_class: type[Oracle]) -> None:
+    """Make an oracle known as that of its task.
+
+    Raises:
+        RequestError: the task has one already.
+    """
+    task_id = oracle_class.task
+    if task_id in _classes:
+        raise RequestError(f"task {task_id!r}: has an oracle already, {_classes[task_id].__qualname__}")
+    _classes[task_id] = oracle_class
+
+
+def get_oracle(task_id: str) -> type[Oracle]:
+    """The oracle of a task; called with a number of simulations, it is the policy of so many.
+
+    Raises:
+        RequestError: there is no such task, or it has no oracle.
+    """
+    if get_task(task_id).id not in _classes:
+        raise RequestError(f"task {task_id!r}: has no oracle; register one with etude.oracles.register_oracle")
+    return _classes[task_id]
