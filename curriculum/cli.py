@@ -62,7 +62,7 @@ def tasks(as_json: Json = False) -> None:
 @app.command()
 def oracle(
     task: Annotated[str, typer.Argument(help="A task's id; see etude tasks.", show_default=False)],
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each policy.")] = 100,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each policy.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Which starts; other seeds give other starts.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -75,16 +75,19 @@ def oracle(
     measured = measure_oracle(task, episodes, seed)
     if as_json:
         return _print_json(measured)
-    table = _table("policy", ">return", ">95% interval", ">success", ">95% interval", ">variation")
+    table = _table("policy", ">return", "95% interval", ">success", "95% interval", ">variation")
     for policy in ("oracle", "random", "zero"):
         row = measured[policy]
-        low, high = row["return_interval"]
-        least, most = row["success_interval"]
-        variation = "-" if row["variation"] is None else f"{row['variation']:.1%}"
-        mean, success = f"{row['return']:.2f}", f"{row['success']:.1%}"
-        table.add_row(policy, mean, f"{low:.2f} to {high:.2f}", success, f"{least:.1%} to {most:.1%}", variation)
+        table.add_row(
+            policy,
+            f"{row['return']:.2f}",
+            _interval(row["return_interval"], "{:.2f}"),
+            f"{row['success']:.1%}",
+            _interval(row["success_interval"], "{:.1%}"),
+            "" if row["variation"] is None else f"{row['variation']:.1%}",
+        )
     console = _console()
-    console.print(f"{task}: {episodes} episodes a policy, seed {seed}; success at the last step", highlight=False)
+    console.print(f"{task}: episodes {episodes}, seed {seed}; success is that of the last step", highlight=False)
     console.print(table)
 
 
@@ -239,6 +242,10 @@ def _table(*columns: str) -> Any:
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left")
     return table
+
+
+def _interval(ends: list[float] | None, form: str) -> str:
+    return "" if ends is None else " to ".join(form.format(end) for end in ends)
 
 
 def _print_json(value: Any) -> None:
