@@ -60,18 +60,22 @@ def feed_study(study: Path, mode: Mode | None = None, project: str | None = None
     if mode == "disabled":
         return True
     (study / "wandb").mkdir(exist_ok=True)
-    fault = _feed_apart(study, mode, project)
-    if fault is None:
-        return True
-    line = f"warning: W&B ({mode}): {fault}"
-    if mode == "online" and _feed_apart(study, "offline", project) is None:
-        line += f"; written offline, to be sent with: wandb sync {study / 'wandb' / 'offline-run-*'}"
-    print(line, file=sys.stderr)
-    return False
+    fault, written = _feed_apart(study, mode, project)
+    if fault and not written and mode == "online":
+        _, written = _feed_apart(study, "offline", project)
+    if fault:
+        rest = f"; written offline, to be sent with: wandb sync {study / 'wandb' / 'offline-run-*'}" if written else ""
+        print(f"warning: W&B ({mode}): {fault}{rest}", file=sys.stderr)
+    return fault is None
 
 
-def _feed_apart(study: Path, mode: Mode, project: str) -> str | None:
-    """Feed in a process of its own; the fault in one line, None if there was none."""
+def _feed_apart(study: Path, mode: Mode, project: str) -> tuple[str | None, bool]:
+    """Feed in a process of its own.
+
+    Returns:
+        The fault in one line, None if there was none; and whether everything is in W&B's hands or, failing that, in
+        its files.
+    """
     folder = study.resolve() / "wandb"
     environment = {key: value for key, value in os.environ.items() if key not in _NOT_INHERITED}
     environment |= {
@@ -82,33 +86,42 @@ def _feed_apart(study: Path, mode: Mode, project: str) -> str | None:
     command = [sys.executable, "-P", "-m", "etude.curriculum.wandb_sink", str(study), mode, project]
     with (folder / "feed.log").open("wb") as log:
         fed = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=environment)
-    if fed.returncode == 0:
-        return None
     said = fed.stdout.decode(errors="replace").splitlines()
-    if fed.returncode == 2:
+    if fed.returncode == _DONE:
+        return None, True
+    if fed.returncode == _WRONG_REQUEST:
         raise RequestError(said[-1])
     if fed.returncode == -signal.SIGALRM:
-        return f"it did not answer for {PATIENCE} s"
-    return said[-1] if said else f"the feeding process failed, see {study / 'wandb' / 'feed.log'}"
+        return f"it did not answer for {PATIENCE} s", False
+    fault = said[0] if said else f"the feeding process failed, see {study / 'wandb' / 'feed.log'}"
+    return fault, fed.returncode == _WRITTEN_OFFLINE
+
+
+_DONE, _FAILED, _WRONG_REQUEST, _WRITTEN_OFFLINE = range(4)
 
 
 def _main(study: Path, mode: Mode, project: str) -> int:
+    """What the process of its own does: print a line a fault, and exit with what came of it."""
     try:
-        _feed(study, mode, project)
+        curves = load_curves(study)
     except RequestError as error:
         print(error)
-        return 2
-    except Exception as error:  # whatever W&B raises, the study goes on
-        lines = [*filter(None, str(error).splitlines()), type(error).__name__]
-        print(lines[0].rstrip(". "))
-        return 1
-    return 0
+        return _WRONG_REQUEST
+    attempts: tuple[Mode, ...] = ("online", "offline") if mode == "online" else (mode,)
+    for attempt in attempts:
+        try:
+            _feed(curves, attempt, project)
+        except Exception as error:  # whatever W&B raises, the study goes on
+            lines = [*filter(None, str(error).splitlines()), type(error).__name__]
+            print(lines[0].rstrip(". "))
+        else:
+            return _DONE if attempt == mode else _WRITTEN_OFFLINE
+    return _FAILED
 
 
-def _feed(study: Path, mode: Mode, project: str) -> None:
-    curves = load_curves(study)
+def _feed(curves: Curves, mode: Mode, project: str) -> None:
     sink = _Sink(curves, mode, project)
-    staged_before = [path for path in (study / "wandb" / "data").rglob("*") if path.is_file()]
+    staged_before = [path for path in (curves.study / "wandb" / "data").rglob("*") if path.is_file()]
     for regime, records in curves.regimes.items():
         for row, seed in enumerate(records.seeds):
             if np.isnan(records.returns[row]).all():

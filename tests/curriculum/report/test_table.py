@@ -1,0 +1,149 @@
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from etude.curriculum.metrics.compute import compute_metrics
+from etude.curriculum.report.table import print_table
+from tests.curriculum.studies import Score, make_suite, realistic, write_run, write_study
+
+SUITE = make_suite()
+
+
+def printed(study: Path, metrics: dict[str, Any] | None = None, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    print_table(study, console, metrics)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert not re.search(r"\b(nan|None|inf)\b", text)
+    return text
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def study_of(folder: Path, score: Score, **changes: Any) -> Path:
+    suite = make_suite(**changes)
+    return write_study(folder / "study", suite, score, spread=1.0)
+
+
+def test_every_number_of_the_study_is_shown(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    metrics = compute_metrics(study)
+    text = printed(study, metrics)
+    for task, entry in metrics["tasks"].items():
+        [row] = [line for line in text.splitlines() if line.startswith(f"  {task} ")]
+        shown = [f"{entry['C']:.1f}", f"{entry['success_at_end']:.0%}", f"{entry['final']:.1f}"]
+        shown.append(f"{entry['final_success']:.0%}")
+        if entry["D"] is not None:
+            shown += [f"{entry['D']:.1f}", f"({entry['D_ceiling']:.1f})"]
+        assert row.split() == [task, *shown]
+    for name, form in (("bwt", "{:.1f}"), ("fwt", "{:+.1f}")):
+        [row] = [line for line in text.splitlines() if line.startswith(f"  {name.upper()} ")]
+        metric = metrics["metrics"][name]
+        ends = [metric["range"]["low"], metric["range"]["high"], metric["interval"]["low"], metric["interval"]["high"]]
+        low, high, left, right = (form.format(end) for end in ends)
+        wanted = f"{name.upper()} {form.format(metric['value'])} {low} to {high} {left} to {right} 3 of 3"
+        assert words(row).startswith(wanted)
+        assert words(row).endswith(" ".join(form.format(value) for value in metric["per_seed"].values()))
+    scratch = metrics["regimes"]["scratch"]["final"]["unlock-drawer"]
+    assert f"{scratch['final']:.1f}" in text
+
+
+def test_it_says_what_the_numbers_mean_and_where_the_files_are(tmp_path: Path) -> None:
+    study = study_of(
+        tmp_path, lambda r, s, t, step: 80.0 if step <= 80 else 0.0, tasks=("reach", "unlock-drawer"), budget=80
+    )
+    text = words(printed(study))
+    assert "on average over the rest of the training, 94% of the score reached on it was lost." in text
+    assert "Not the BWT of Lopez-Paz and Ranzato (2017), which compares two points and is higher-is-better." in text
+    assert "3 seeds are too few for it to hold 95% of the time" in text
+    assert f"files in {study}: metrics.json".replace(" ", "") in text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("lead", "sentence"),
+    [
+        (15.0, "practising first was worth +15.0 points of score on unlock-drawer, averaged over its training."),
+        (-15.0, "practising first cost 15.0 points of score on unlock-drawer, averaged over its training."),
+    ],
+)
+def test_the_sentence_on_practice_has_the_sign_of_fwt(tmp_path: Path, lead: float, sentence: str) -> None:
+    study = study_of(tmp_path, lambda regime, s, t, step: 50 + lead * (regime == "sequential"))
+    assert sentence in words(printed(study))
+
+
+def test_seeds_that_disagree_on_the_sign_of_fwt_are_told(tmp_path: Path) -> None:
+    study = study_of(tmp_path, lambda regime, seed, t, step: 50.0 + (seed - 0.5) * (regime == "sequential"))
+    assert "; the seeds disagree on the sign." in words(printed(study))
+
+
+def test_nothing_forgotten_is_said_plainly(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", SUITE, lambda r, s, t, step: 50.0 + step, spread=0.0)
+    assert "no task's score ever fell below what it was at the task's own end" in words(printed(study))
+
+
+def test_six_seeds_put_the_interval_first_and_trust_it(tmp_path: Path) -> None:
+    study = study_of(tmp_path, realistic(SUITE), seeds=range(6))
+    metrics = compute_metrics(study)
+    text = printed(study, metrics)
+    interval = metrics["metrics"]["bwt"]["interval"]
+    assert re.search(rf"BWT +[\d.]+ +{interval['low']:.1f} to {interval['high']:.1f}", text)
+    assert "95% interval" in text and "too few" not in text
+
+
+def test_undefined_metrics_show_their_reason(tmp_path: Path) -> None:
+    text = words(printed(study_of(tmp_path, lambda *_: -5.0, regimes=["sequential"])))
+    assert "BWT is undefined: no task was learnt: none scored above the floor at its own end." in text
+    assert "FWT is undefined: needs the scratch regime." in text
+    assert "not learnt" in text
+
+
+def test_bwt_gated_is_shown_where_it_differs(tmp_path: Path) -> None:
+    same = study_of(tmp_path / "same", realistic(SUITE))
+    assert "BWT gated" not in printed(same)
+
+    def score(regime: str, seed: int, task: str, step: int) -> float:
+        own = 6.0 if task == "reach" else 80.0
+        return own if step <= 80 else own / 2
+
+    differs = study_of(tmp_path / "differs", score)
+    metrics = compute_metrics(differs)
+    text = printed(differs, metrics)
+    assert re.search(rf"BWT gated +{metrics['metrics']['bwt_gated']['value']:.1f} ", text)
+    assert "BWT gated counts only tasks with C_i of 10 or more" in words(text)
+
+
+def test_missing_runs_are_counted_wherever_a_number_is_shown(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", SUITE.model_copy(update={"seeds": (0, 1)}), realistic(SUITE))
+    (study / "suite.yaml").write_text(SUITE.to_yaml())
+    write_run(study, SUITE, "scratch", 2, realistic(SUITE))
+    text = printed(study)
+    assert "study, 2 of 3 seeds" in text
+    assert "scratch, 3 of 3" in text
+    assert [line.count("2 of 3") for line in text.splitlines() if line.startswith(("  BWT ", "  FWT "))] == [1, 1]
+    assert "warning: sequential-seed2 does not count: pending" in words(text)
+
+
+def test_nothing_done_is_told_without_a_table(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", SUITE.model_copy(update={"seeds": ()}), realistic(SUITE))
+    (study / "suite.yaml").write_text(SUITE.to_yaml())
+    text = words(printed(study))
+    assert "study: no sequential run is finished (0 of 3 seeds)." in text
+    assert "BWT is undefined: no seed has finished sequential." in text
+
+
+def test_long_names_still_fit(tmp_path: Path) -> None:
+    tasks = ("a-primitive-with-a-rather-long-name-indeed", "a-composition-whose-name-is-even-longer-than-that")
+    study = study_of(tmp_path, lambda *_: 1234.5, tasks=tasks, seeds=range(10))
+    assert "1234.5" in printed(study)
+
+
+def test_names_in_brackets_are_not_markup(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study [red]", SUITE, realistic(SUITE))
+    assert "[red]" in printed(study)
