@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import DRAWER_OPEN, Scene
+from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
-APPROACH, PULL = 0.2, 0.2
-FAR, NEAR = 0.7, 0.1
+UNSOLVED, APPROACH = 0.35, 0.4
+FAR, NEAR = 1.0, 0.1
 
 
 class OpenDrawer(Task):
@@ -22,19 +22,26 @@ class OpenDrawer(Task):
     starts = TABLE_WORDS
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts."""
+        """The common starts; the goal marks the handle of the shut drawer."""
         arrange(scene, ids, rngs)
+        mark_handle(scene, ids)
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the handle, then the opening."""
-        return np.where(self.success(scene), 1.0, drawer_progress(scene))
+        return np.where(self.success(scene), 1.0, UNSOLVED * drawer_progress(scene))
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The drawer is open by more than DRAWER_OPEN."""
         return scene.drawer_opening > DRAWER_OPEN
 
 
+def mark_handle(scene: Scene, ids: NDArray[np.intp]) -> None:
+    """Put the goal where the handle is while the drawer is shut."""
+    scene.goal[ids] = scene.cabinet[ids] + SHUT_HANDLE
+
+
 def drawer_progress(scene: Scene) -> NDArray[np.float64]:
-    """Towards an open drawer, (N,): closeness of the finger tips to the handle, then the opening."""
+    """Towards an open drawer, (N,) in [0, 1]: closeness of the finger tips to the handle, then the opening."""
     distance = scene.distance(scene.handle, scene.tcp)
-    return APPROACH * closeness(distance, FAR, NEAR) + PULL * np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
+    opening = np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
+    return APPROACH * closeness(distance, FAR, NEAR) + (1 - APPROACH) * opening

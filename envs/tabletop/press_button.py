@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import BUTTON_PRESSED, Scene
+from etude.envs.tabletop.scene import BUTTON_PRESSED, PRESSED_BUTTON, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
-APPROACH, PRESS = 0.2, 0.2
-FAR, NEAR = 0.6, 0.1
+UNSOLVED, APPROACH = 0.35, 0.4
+FAR, NEAR = 1.0, 0.1
 
 
 class PressButton(Task):
@@ -22,19 +22,26 @@ class PressButton(Task):
     starts = TABLE_WORDS
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts."""
+        """The common starts; the goal marks the pressed button."""
         arrange(scene, ids, rngs)
+        mark_button(scene, ids)
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the button, then its depth."""
-        return np.where(self.success(scene), 1.0, button_progress(scene))
+        return np.where(self.success(scene), 1.0, UNSOLVED * button_progress(scene))
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The button is pushed in by more than BUTTON_PRESSED."""
         return scene.button_depth > BUTTON_PRESSED
 
 
+def mark_button(scene: Scene, ids: NDArray[np.intp]) -> None:
+    """Put the goal where the button's top is once it is pressed."""
+    scene.goal[ids] = scene.button_base[ids] + PRESSED_BUTTON
+
+
 def button_progress(scene: Scene) -> NDArray[np.float64]:
-    """Towards a pressed button, (N,): closeness of the finger tips, then the depth."""
+    """Towards a pressed button, (N,) in [0, 1]: closeness of the finger tips, then the depth."""
     distance = scene.distance(scene.button, scene.tcp)
-    return APPROACH * closeness(distance, FAR, NEAR) + PRESS * np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
+    depth = np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
+    return APPROACH * closeness(distance, FAR, NEAR) + (1 - APPROACH) * depth

@@ -22,6 +22,8 @@ FINGER_OPEN = 0.04
 BUTTON_PRESSED = 0.012
 DRAWER_TRAVEL = 0.16
 DRAWER_OPEN = 0.8 * DRAWER_TRAVEL
+PRESSED_BUTTON = np.array([0, 0, 0.055 - BUTTON_PRESSED])
+SHUT_HANDLE = np.array([0, 0.17, 0.086])
 
 
 class Scene:
@@ -44,7 +46,7 @@ class Scene:
         button_depth: (N,) how far the button is pushed in.
         lever: (N, 3) the tip of the lever.
         lever_angle: (N,) the lever's angle from upright (w).
-        goal: (N, 3) a goal in the air (w).
+        goal: (N, 3) the goal of what the task asks for now: a point to bring the finger tips, or an object, to (w).
         pad: (N, 3) the middle of the target pad on the table (w).
         cabinet, button_base, lever_base: (N, 3) where the furniture stands (w).
         latch: (N, L) marks that outlast what set them, 0 at an episode's start (w).

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.open_drawer import drawer_progress
-from etude.envs.tabletop.press_button import button_progress
+from etude.envs.tabletop.open_drawer import drawer_progress, mark_handle
+from etude.envs.tabletop.press_button import button_progress, mark_button
 from etude.envs.tabletop.rewards import staged
 from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
@@ -26,15 +26,17 @@ class UnlockDrawer(Task):
     starts = f"drawer locked; {TABLE_WORDS}"
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts, the drawer locked."""
+        """The common starts, the drawer locked; the goal marks the pressed button."""
         arrange(scene, ids, rngs)
+        mark_button(scene, ids)
         scene.drawer_locked[ids] = 1
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
-        """A pressed button unlocks the drawer for good."""
+        """A pressed button unlocks the drawer for good, and the goal moves on to the handle."""
         pressed = ids[(scene.button_depth[ids] > BUTTON_PRESSED) & (scene.latch[ids, UNLOCKED] == 0)]
         scene.latch[pressed, UNLOCKED] = 1
         scene.drawer_locked[pressed] = 0
+        mark_handle(scene, pressed)
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Staged: what press-button shapes, then what open-drawer shapes."""
