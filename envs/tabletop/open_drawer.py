@@ -10,7 +10,7 @@ from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
-UNSOLVED, APPROACH = 0.35, 0.4
+UNSOLVED, APPROACH = 0.3, 0.4
 FAR, NEAR = 1.0, 0.1
 
 

@@ -10,7 +10,7 @@ from etude.envs.tabletop.scene import BUTTON_PRESSED, PRESSED_BUTTON, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
-UNSOLVED, APPROACH = 0.35, 0.4
+UNSOLVED, APPROACH = 0.3, 0.4
 FAR, NEAR = 1.0, 0.1
 
 

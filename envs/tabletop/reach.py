@@ -11,8 +11,8 @@ from etude.envs.tabletop.starts import GOAL_WORDS, TABLE_WORDS, arrange
 from etude.envs.task import Task
 
 TOLERANCE = 0.02
-UNSOLVED = 0.4
-FAR, NEAR = 0.5, 0.08
+UNSOLVED = 0.3
+FAR, NEAR = 0.8, 0.1
 
 
 class Reach(Task):
