@@ -112,13 +112,18 @@ def picture(rows: Rows, seconds_left: float, height: int) -> Group:
     table.add_row("", "task", "steps", "", "score", "left", style="dim")
     for name, status in shown.items():
         table.add_row(*_cells(name, status), style=STYLES[status.state])
-    finished = [s for s in rows.values() if s.state in ("done", "diverged", "failed")]
-    broken = [s for s in finished if s.state != "done"]
-    words = f"{len(finished)} of {len(rows)} runs finished"
-    words += f", {len(broken)} of them not well" if broken else ""
-    hidden = len(rows) - len(shown)
-    words += f" ({hidden} not shown)" if hidden else ""
-    return Group(table, Text(f"{words}; {clock(seconds_left)} left" if len(finished) < len(rows) else words))
+    return Group(table, Text(_summary(rows, len(rows) - len(shown), seconds_left)))
+
+
+def _summary(rows: Rows, hidden: int, seconds_left: float) -> str:
+    states = [status.state for status in rows.values()]
+    finished = sum(state in ("done", "diverged", "failed") for state in states)
+    share = sum(s.step for s in rows.values()) / max(1, sum(s.of for s in rows.values()))
+    words = [f"{share:.0%} of all steps", f"{finished} of {len(rows)} runs finished"]
+    words += [f"{states.count(state)} {state}" for state in ("failed", "diverged") if state in states]
+    words += [f"{hidden} not shown"] if hidden else []
+    words += [f"{clock(seconds_left)} left"] if finished < len(rows) else []
+    return ", ".join(words)
 
 
 def _cells(name: str, status: Status) -> tuple[str | Text | ProgressBar, ...]:
@@ -131,7 +136,7 @@ def _cells(name: str, status: Status) -> tuple[str | Text | ProgressBar, ...]:
         name,
         (status.task or "starting") if status.state == "running" else status.state,
         steps,
-        ProgressBar(total=max(1, status.of), completed=status.step, width=10),
+        ProgressBar(total=max(1, status.of), completed=status.step, width=10, finished_style="green"),
         "" if score is None else f"{score:.1f}",
         clock(left) if left is not None and status.state == "running" else "",
     )

@@ -108,20 +108,12 @@ class _Study:
         from etude.curriculum.metrics.compute import compute_metrics
         from etude.curriculum.report.figures import learning_curves
         from etude.curriculum.report.table import print_table
+        from etude.curriculum.wandb_sink import feed_study
 
-        path, trouble = self.folder.path, False
+        path = self.folder.path
         compute_metrics(path)
         learning_curves(path)
-        wandb = self.suite.wandb
-        if wandb.mode != "disabled":
-            from etude.curriculum.wandb_sink import feed_study
-
-            try:
-                feed_study(path, wandb.mode, wandb.project)
-            except Exception as error:
-                trouble = True
-                reason = " ".join(str(error).split())
-                self.console.print(f"W&B was not fed ({reason}); later: etude wandb {shlex.quote(str(path))}")
+        feed_study(path, self.suite.wandb.mode, self.suite.wandb.project)
         print_table(path, self.console)
         broken = {name: s for name in self.names if (s := self._status(name)).state in ("failed", "diverged")}
         if broken:
@@ -129,7 +121,7 @@ class _Study:
         for name, status in broken.items():
             log = self.folder.run(name).log
             self.console.print(f"  {name} {status.state}: {status.reason} ({log})", highlight=False, soft_wrap=True)
-        return FAILED if broken or trouble else DONE
+        return FAILED if broken else DONE
 
     def _open(self) -> list[RunName]:
         return [name for name in self.names if self.statuses[name].state not in ("done", "diverged")]

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,24 +124,23 @@ class _Worker:
             text=True,
             env=os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": paths},
         )
-        threading.Thread(target=self._read, args=(events,), daemon=True).start()
+        self._reader = threading.Thread(target=self._read, args=(events,), daemon=True)
+        self._reader.start()
 
     def send(self, order: Order) -> None:
         assert self._process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):  # It has died; the reader says so.
             self._process.stdin.write(json.dumps(order) + "\n")
             self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # It has died; the reader says so.
 
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
-        assert self._process.stdin is not None and self._process.stdout is not None
-        try:
+        self._reader.join()
+        self._errors.close()
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass
 
     def last_words(self) -> str:
         """How the process ended, and the last line it wrote before it had a run's log to write to."""
@@ -148,6 +148,7 @@ class _Worker:
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").split("\n")
+        self.kill()
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f"the worker process {how}" + (f": {last}" if last else "")
 

@@ -1,0 +1,38 @@
+from collections.abc import Callable
+
+import pytest
+
+from etude.curriculum.launch.estimate import Cost, makespan, measure
+from etude.curriculum.plan import RunName
+from etude.curriculum.study import StudyFolder
+from etude.curriculum.suite import Suite
+
+
+def test_jobs_go_to_the_worker_that_is_free_first() -> None:
+    assert makespan([5, 3, 2, 1], workers=2) == 6
+    assert makespan([5, 3], workers=1) == 8
+    assert makespan([], workers=3) == 0
+
+
+def test_a_run_costs_its_steps_and_its_evaluations(suite_of: Callable[..., Suite]) -> None:
+    suite, cost = suite_of(), Cost(step=0.01, evaluation=0.1)
+    # Checkpoints of press-button alone, 60 control steps each: 0, 64, 128.
+    assert cost.seconds(suite, RunName("scratch", 0), done=0) == pytest.approx(128 * 0.01 + 3 * 60 * 0.1)
+    # Of both tasks: 0 and the two ends; of those begun: one at 64, two at 192.
+    assert cost.seconds(suite, RunName("sequential", 0), done=0) == pytest.approx(256 * 0.01 + 9 * 60 * 0.1)
+    assert cost.seconds(suite, RunName("sequential", 0), done=256) == pytest.approx(2 * 60 * 0.1)
+
+
+def test_the_cost_is_the_mean_over_workers() -> None:
+    assert Cost.of([{"step": 1.0, "evaluation": 4.0}, {"step": 3.0, "evaluation": 2.0}]) == Cost(2.0, 3.0)
+
+
+@pytest.mark.parametrize("algorithm", ["PPO", "SAC"])
+def test_the_measurement_learns_and_evaluates(make_study: Callable[..., StudyFolder], algorithm: str) -> None:
+    agent = {"algorithm": algorithm, "environments": 4, "parameters": {"n_steps": 16}}
+    if algorithm == "SAC":
+        agent["parameters"] = {"learning_starts": 100_000}
+    study = make_study(agent=agent)
+    measured = measure(study.path)
+    assert 0 < measured["step"] < 0.1 and 0 < measured["evaluation"] < 0.1
+    assert not (study.path / "runs").exists()

@@ -1,0 +1,197 @@
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from etude.curriculum.claim import claim_folder
+from etude.curriculum.launch import run_study
+from etude.curriculum.launch.pool import Pool
+from etude.curriculum.records import read_evaluations
+from etude.curriculum.runner import execute
+from etude.curriculum.status import study_status
+from etude.curriculum.study import StudyFolder
+from etude.curriculum.suite import Suite
+from etude.envs.errors import RequestError
+from etude.oracles import fingerprint
+
+pytestmark = pytest.mark.slow
+SuiteOf = Callable[..., Suite]
+
+COMMAND = """
+import sys
+from pathlib import Path
+from etude.curriculum.claim import claim_folder
+from etude.curriculum.launch import run_study
+from etude.curriculum.launch.pool import Pool
+from etude.curriculum.suite import read_suite
+sys.exit(run_study(read_suite(Path(sys.argv[1])), Path(sys.argv[2]), jobs=2))
+"""
+
+FAILS = """
+import os
+from etude.curriculum.methods import Method, register_method
+
+@register_method("{name}")
+class FailsInItsSecondTask(Method):
+    tasks = 0
+
+    def on_task_start(self, task, agent):
+        self.tasks += 1
+        if self.tasks == 2:
+            {act}
+"""
+
+
+def run(suite: Suite, out: Path, jobs: int = 2) -> tuple[int, str]:
+    console = Console(file=io.StringIO(), width=80)
+    code = run_study(suite, out, jobs, console)
+    assert isinstance(console.file, io.StringIO)
+    return code, console.file.getvalue()
+
+
+@contextmanager
+def command(suite: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, str(suite), str(out)], text=True, stdout=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def processes_of(session: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def test_a_study_runs_from_nothing_to_metrics_and_again_from_its_records(suite_of: SuiteOf, tmp_path: Path) -> None:
+    out = tmp_path / "study"
+    code, text = run(suite_of(), out, jobs=1)
+    assert code == 0
+    assert "small: 2 runs, 1 side by side, 384 steps" in text and "about 0:" in text
+    assert "sequential-seed0: done, 256 of 256 steps" in text
+    assert {row["state"] for row in study_status(out)["runs"]} == {"done"}
+    references = json.loads((out / "references.json").read_text())
+    assert list(references) == ["reach", "press-button"]
+    assert len(references["reach"]["oracle"]["returns"]) == 2
+    assert json.loads((out / "environment.json").read_text())["packages"]["mujoco"]
+    assert "bwt" in json.loads((out / "metrics.json").read_text())["metrics"]
+    assert (out / "figures" / "learning_curves.png").stat().st_size > 0
+
+    before = {path: path.read_bytes() for path in out.glob("runs/*/evaluations.jsonl")}
+    (out / "metrics.json").unlink()
+    code, text = run(suite_of(seeds=[0, 1]), out, jobs=1)
+    assert code == 0 and "small: 2 runs to finish" in text
+    assert "2 of 2 seeds" in text and (out / "metrics.json").exists()
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_run_is_the_same_in_a_worker_after_another_run_and_alone(
+    suite_of: SuiteOf, make_study: Callable[..., StudyFolder]
+) -> None:
+    together = make_study("together", seeds=[0, 1], regimes=["scratch"])
+    with Pool(1) as pool:
+        for name in ("scratch-seed0", "scratch-seed1"):
+            assert [a.error for a in pool.give([{"run": str(together.run(name).path)}])] == [None]
+    alone = make_study("alone", seeds=[1], regimes=["scratch"]).run("scratch-seed1")
+    execute(alone.path)
+    assert alone.evaluations.read_bytes() == together.run("scratch-seed1").evaluations.read_bytes()
+    assert not together.run("scratch-seed1").log.exists()
+
+
+@pytest.mark.parametrize(
+    ("act", "reason"),
+    [
+        ('raise RuntimeError("no memory left")', "press-button at step 128, seed 0: RuntimeError: no memory left"),
+        ("os.abort()", "press-button at step 128: the worker process was ended by SIGABRT"),
+    ],
+    ids=["raises", "aborts"],
+)
+def test_a_run_that_fails_is_told_and_the_others_finish(
+    suite_of: SuiteOf, tmp_path: Path, act: str, reason: str
+) -> None:
+    name = f"fails_{os.urandom(4).hex()}"
+    (tmp_path / f"{name}.py").write_text(FAILS.format(name=name, act=act))
+    suite = suite_of(method=name, imports=[str(tmp_path / f"{name}.py")])
+    code, text = run(suite, tmp_path / "study", jobs=1)
+    assert code == 1
+    sequential, scratch = study_status(tmp_path / "study")["runs"]
+    assert (sequential["state"], scratch["state"]) == ("failed", "done")
+    assert sequential["reason"].startswith(reason) and sequential["step"] == 128
+    assert "1 of 2 runs did not end well" in text and reason in text
+    (tmp_path / f"{name}.py").write_text(FAILS.format(name=name, act="pass"))
+    code, _ = run(suite, tmp_path / "study", jobs=1)
+    assert code == 0
+
+
+@pytest.mark.parametrize("way", ["kill", "interrupt"])
+def test_a_command_that_was_stopped_goes_on_where_it_was(suite_of: SuiteOf, tmp_path: Path, way: str) -> None:
+    suite = suite_of(budget=1024, evaluation={"every": 128, "episodes": 2})
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "suite.yaml").write_text(suite.to_yaml())
+    out = StudyFolder(tmp_path / "study")
+    record = out.run("sequential-seed0").evaluations
+    with command(tmp_path / "suite", out.path) as process:
+        wait_until(lambda: len(read_evaluations(record)) > 6)
+        with pytest.raises(RequestError, match=f"study: process {process.pid} on .* is at work here"):
+            run(suite, out.path)
+        session = process.pid
+        assert len(processes_of(session)) == 3
+        process.send_signal(signal.SIGKILL if way == "kill" else signal.SIGINT)
+        printed, _ = process.communicate(timeout=30)
+        wait_until(lambda: not processes_of(session), seconds=5)
+        if way == "interrupt":
+            assert process.returncode == 130
+            assert f"etude run {out.path}/suite.yaml --out {out.path} --jobs 2" in printed
+    states = [row["state"] for row in study_status(out.path)["runs"]]
+    assert states == ["pending", "pending"]
+    before = len(read_evaluations(record))
+    assert before > 6
+    code, text = run(suite, out.path)
+    assert code == 0 and "2 runs to finish" in text
+    claim_folder(suite, tmp_path / "whole")
+    whole = StudyFolder(tmp_path / "whole").run("sequential-seed0")
+    execute(whole.path)
+    assert record.read_bytes() == whole.evaluations.read_bytes()
+
+
+def test_references_of_tasks_that_have_changed_since_are_refused(suite_of: SuiteOf, tmp_path: Path) -> None:
+    suite, out = suite_of(), tmp_path / "study"
+    claim_folder(suite, out)
+    changed = fingerprint("reach", suite.evaluation.episodes) | {"version": 99}
+    (out / "references.json").write_text(json.dumps({"reach": {"fingerprint": changed}}))
+    with pytest.raises(RequestError, match=r"reach has changed since this study began \(version\)"):
+        run(suite, out)
+
+
+def test_a_folder_that_holds_something_else_is_refused_and_left_alone(suite_of: SuiteOf, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(RequestError, match="holds something else"):
+        run(suite_of(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]

@@ -1,0 +1,71 @@
+"""The examples of the pages on agents and methods, run as they stand there."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from etude.curriculum.claim import claim_folder
+from etude.curriculum.records import read_evaluations
+from etude.curriculum.runner import execute
+from etude.curriculum.study import RunFolder, StudyFolder
+from etude.curriculum.suite import Suite, check_suite
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+SMALL = {
+    "name": "small",
+    "tasks": ["reach", "press-button"],
+    "budget": 128,
+    "seeds": [0],
+    "evaluation": {"every": 64, "episodes": 2},
+    "agent": {"algorithm": "PPO", "environments": 4, "parameters": {"n_steps": 16, "batch_size": 32, "n_epochs": 2}},
+}
+Run = Callable[..., RunFolder]
+
+
+def example(page: str, word: str) -> str:
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = [block for block in blocks if word in block]
+    return str(block)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    def run(**changes: object) -> RunFolder:
+        suite = Suite.model_validate(SMALL | changes)
+        check_suite(suite)
+        study = StudyFolder(tmp_path / suite.method.replace(":", "-"))
+        claim_folder(suite, study.path)
+        execute(study.run("sequential-seed0").path)
+        return study.run("sequential-seed0")
+
+    return run
+
+
+def test_the_agent_that_stands_still_has_flat_curves(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docs_agents.py").write_text(example("agents.md", "class Still"))
+    monkeypatch.syspath_prepend(tmp_path)
+    done = run(agent={"algorithm": "docs_agents:Still", "environments": 4})
+    curves = read_evaluations(done.evaluations)
+    assert all(e.returns == curves[0].returns for e in curves if e.task == "reach")
+
+
+def test_the_method_that_pulls_back_leaves_the_second_task_nearer_to_the_first(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "docs_methods.py").write_text(example("methods.md", "class PullBack").replace("1e-2", "1e+2"))
+    drift = []
+    for changes in ({"method": "pull-back", "imports": [str(tmp_path / "docs_methods.py")]}, {}):
+        done = run(**changes)
+        first, second = (torch.load(done.policy(step) / "policy.pt", weights_only=True) for step in (128, 256))
+        drift.append(sum(float((second[name] - first[name]).norm()) for name in first))
+    assert drift[0] < drift[1]
+
+
+def test_a_stored_policy_acts_as_the_page_says(run: Run, tmp_path: Path) -> None:
+    done = run()
+    text = example("agents.md", "load_policy(study")
+    text = text.replace("studies/quick", str(done.study.path)).replace("552960", "256").replace("open-drawer", "reach")
+    names: dict[str, object] = {}
+    exec(text, names)
+    assert getattr(names["actions"], "shape", None) == (4, 4)
