@@ -30,7 +30,7 @@ class OpenDrawerOracle(TabletopOracle):
         gap, soon = tcp - handle, ahead - handle
         along, low = np.abs(gap[:, 0]) < ALONG, gap[:, 2] < LOW
         hooked = along & low & (gap[:, 1] - front < HOOKED)
-        past = along & (soon[:, 1] - front < PAST)
+        past = along & (np.minimum(gap, soon)[:, 1] - front < PAST)
         before = low & ~hooked & (gap[:, 1] < 0.1)
         opened = privileged["drawer_opening"] > ENOUGH
         target = handle.copy()
