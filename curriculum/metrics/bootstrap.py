@@ -51,7 +51,7 @@ def bootstrap(
     for start in range(0, resamples, chunk):
         some = view.resampled(draw.rows(slice(start, start + chunk)))
         for name, measure in measures.items():
-            parts[name].append(measure(some))
+            parts[name].append(measure(some).copy())  # a view would keep its whole curves alive
     return {name: np.concatenate(arrays) for name, arrays in parts.items()}
 
 

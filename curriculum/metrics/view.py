@@ -48,6 +48,7 @@ class StudyView:
         self.seeds = seeds
         self.point = point or self
         self._draw = draw
+        self._scores: dict[str, FloatArray] = {}
         self._averages: dict[tuple[str, str], FloatArray] = {}
 
     @property
@@ -66,10 +67,14 @@ class StudyView:
 
     def scores(self, regime: str) -> FloatArray:
         """(..., N, K) mean score, or success rate in percent where that is asked for; nan where not evaluated."""
-        if self.curves.of == "success":
-            return 100 * self.successes(regime)
-        floor, oracle = self._anchors
-        return 100 * (self.returns(regime) - floor[..., None]) / (oracle - floor)[..., None]
+        if regime not in self._scores:
+            if self.curves.of == "success":
+                self._scores[regime] = 100 * self.successes(regime)
+            else:
+                floor, oracle = self._anchors
+                scores = 100 * (self.returns(regime) - floor[..., None])
+                self._scores[regime] = scores / (oracle - floor)[..., None]
+        return self._scores[regime]
 
     def returns(self, regime: str) -> FloatArray:
         """(..., N, K) mean undiscounted return; nan where not evaluated."""
@@ -102,20 +107,21 @@ class StudyView:
         key = (regime, quantity)
         if key not in self._averages:
             records = self.curves.regimes[regime]
-            rows = [records.seeds.index(seed) for seed in self.seeds]
-            episodes: FloatArray = getattr(records, quantity)[rows]
-            self._averages[key] = (
-                episodes.mean(axis=-1).mean(axis=0) if self._draw is None else self._resample(episodes)
-            )
+            episodes: FloatArray = getattr(records, quantity)
+            if self.seeds != records.seeds:
+                episodes = episodes[[records.seeds.index(seed) for seed in self.seeds]]
+            if self._draw is None:
+                self._averages[key] = episodes.mean(axis=-1).mean(axis=0)
+            else:
+                self._averages[key] = self._resample(episodes, self._draw)
         return self._averages[key]
 
-    def _resample(self, episodes: FloatArray) -> FloatArray:
+    def _resample(self, episodes: FloatArray, draw: Draw) -> FloatArray:
         """(B, N, K) from (S, N, K, E): a task's curves under all resamples are one matrix product."""
-        assert self._draw is not None
         seeds, tasks, checkpoints, count = episodes.shape
-        averages = np.full((len(self._draw.seeds), tasks, checkpoints), np.nan)
+        averages = np.full((len(draw.seeds), tasks, checkpoints), np.nan)
         for index, task in enumerate(self.tasks):
-            drawn = (self._draw.seeds[:, :, None] * self._draw.episodes[task][:, None, :]).reshape(-1, seeds * count)
+            drawn = (draw.seeds[:, :, None] * draw.episodes[task][:, None, :]).reshape(-1, seeds * count)
             rows = episodes[:, index].transpose(0, 2, 1).reshape(seeds * count, checkpoints)
             evaluated = ~np.isnan(rows).any(axis=0)
             averages[:, index, evaluated] = drawn @ rows[:, evaluated] / (seeds * count)

@@ -1,4 +1,5 @@
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -225,24 +226,19 @@ class Silent(Refusing):
         time.sleep(30)
 
 
-@pytest.mark.parametrize(
-    ("server", "reason"), [(Refusing, "invalid key"), (Silent, "Timed out"), (None, "connection refused")]
-)
+@pytest.mark.parametrize(("server", "reason"), [(Refusing, "invalid key"), (Silent, "Timed out")])
 def test_a_server_that_fails_costs_a_line_and_its_timeout(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    server: type[BaseHTTPRequestHandler] | None,
+    server: type[BaseHTTPRequestHandler],
     reason: str,
 ) -> None:
     study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
-    port = 9
-    if server is not None:
-        listening = ThreadingHTTPServer(("127.0.0.1", 0), server)
-        listening.daemon_threads = True
-        Thread(target=listening.serve_forever, daemon=True).start()
-        port = listening.server_address[1]
-    monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{port}")
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), server)
+    listening.daemon_threads = True
+    Thread(target=listening.serve_forever, daemon=True).start()
+    monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{listening.server_address[1]}")
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     begun = time.perf_counter()
     assert feed_study(study, "offline")
@@ -250,9 +246,8 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
     assert not feed_study(study, "online")
     # A busy machine is slow at feeding too; 3 s are left for its moods.
     assert time.perf_counter() - fed < (fed - begun) + SERVER_TIMEOUT + 3
-    if server is not None:
-        listening.shutdown()
-        listening.server_close()
+    listening.shutdown()
+    listening.server_close()
     captured = capfd.readouterr()
     assert captured.out == ""
     [line] = captured.err.splitlines()
@@ -274,3 +269,29 @@ def test_no_key_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str], monke
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     assert not feed_study(study, "online")
     assert "warning: W&B (online): No API key configured" in capfd.readouterr().err
+
+
+def test_a_feed_that_stands_still_is_ended(tmp_path: Path) -> None:
+    code = "import etude.curriculum.wandb_sink as sink, time; sink.PATIENCE = 1\nwith sink._alarm(): time.sleep(60)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGALRM
+
+
+@pytest.mark.parametrize(
+    ("ends", "reason"),
+    [
+        ("kill -ALRM $$", "it did not answer for 8 s"),
+        ("exit 9", "the feeding process failed, see {study}/wandb/feed.log"),
+    ],
+)
+def test_a_feed_that_was_ended_online_is_written_offline(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ends: str, reason: str
+) -> None:
+    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\ncase "$*" in *online*) {ends};; *) exec {sys.executable} "$@";; esac\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert not feed_study(study, "online")
+    line = f"warning: W&B (online): {reason.format(study=study)}; written offline, "
+    assert capfd.readouterr().err.startswith(line)
+    assert "aggregate" in folders_of(study)
