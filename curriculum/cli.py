@@ -61,7 +61,7 @@ def tasks(as_json: Json = False) -> None:
 
 @app.command()
 def oracle(
-    task: Annotated[str, typer.Argument(help="A task's id; see etude tasks.", show_default=False)],
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task's id; see etude tasks.", show_default=False)],
     episodes: Annotated[int, typer.Option(min=1, help="Episodes of each policy.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Which starts; other seeds give other starts.")] = 0,
     as_json: Json = False,
@@ -93,10 +93,12 @@ def oracle(
 
 @app.command()
 def run(
-    suite: Annotated[str, typer.Argument(help="A suite's name, like quick, or its YAML file.", show_default=False)],
+    suite: Annotated[
+        str, typer.Argument(metavar="SUITE", help="A suite's name, like quick, or its YAML file.", show_default=False)
+    ],
     changes: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[key=value]...", help="Changes to it, like seeds=[0,1]", show_default=False),
+        typer.Argument(metavar="KEY=VALUE", help="Changes to it, like seeds=[0,1].", show_default=False),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The study's folder; studies/<suite> if not given.")

@@ -61,7 +61,7 @@ def test_tasks_are_listed_for_people(capsys: pytest.CaptureFixture[str]) -> None
         (["run", "quick", "seeds"], "'seeds' is not an override"),
         (["run", "quick", "--out", "/etc"], "/etc: holds something else"),
         (["run", "quick", "--jobs", "0"], "greater than or equal to 1; see etude run --help"),
-        (["run"], "Missing argument 'suite'; see etude run --help"),
+        (["run"], "Missing argument 'SUITE'; see etude run --help"),
         (["rn", "quick"], "No such command 'rn'"),
         (["run", "quick", "--jbs", "2"], "No such option: --jbs"),
         (["status", "nowhere"], "nowhere: not a study; it holds no suite.yaml"),
