@@ -117,6 +117,7 @@ class _Run:
         for segment in self.plan.segments:
             if segment.end < step or (segment.end == step and segment is self.plan.segments[-1]):
                 continue
+            self._show(task=segment.task)
             self.envs = EpisodeTally(task_envs(suite, segment.task, suite.agent.environments))
             if save is not None and segment.start < step <= segment.end:
                 self._load(save, segment)
@@ -129,7 +130,6 @@ class _Run:
                 )
                 self.agent.begin_task(segment.task, self.envs, segment.budget)
                 self.method.on_task_start(segment.task, self.agent)
-            self._show(task=segment.task)
             self._learn(segment)
             self.envs.close()
         self.evaluator.close()

@@ -131,10 +131,11 @@ class _Study:
 
     def _note(self, answer: Answer) -> None:
         """A run whose process died cannot say so itself."""
-        folder = self.folder.run(Path(answer.order["run"]).name)
+        name = next(name for name in self.names if str(name) == Path(answer.order["run"]).name)
+        folder = self.folder.run(name)
         status = read_status(folder.status)
         if answer.error is not None and (answer.died or status.state == "running"):
-            where = f"{status.task or 'before the first task'} at step {status.step:,}"
+            where = f"{status.task or 'before the first task'} at step {status.step:,}, seed {name.seed}"
             write_status(folder.status, replace(status, state="failed", reason=f"{where}: {answer.error}", speed=None))
 
     def _missing_references(self) -> list[str]:

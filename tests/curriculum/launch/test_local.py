@@ -129,7 +129,7 @@ def test_a_run_is_the_same_in_a_worker_after_another_run_and_alone(
     ("act", "reason"),
     [
         ('raise RuntimeError("no memory left")', "press-button at step 128, seed 0: RuntimeError: no memory left"),
-        ("os.abort()", "press-button at step 128: the worker process was ended by SIGABRT"),
+        ("os.abort()", "press-button at step 128, seed 0: the worker process was ended by SIGABRT"),
     ],
     ids=["raises", "aborts"],
 )
