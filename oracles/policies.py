@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium import Space
+from gymnasium.spaces import Box
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from etude.envs import RequestError, stream_seed
 from etude.oracles.registry import get_oracle
+
+CHUNK = 64
 
 Policy = Callable[[NDArray[Any]], NDArray[Any]]
 
@@ -46,13 +50,22 @@ def random_policy(task_id: str, env: VectorEnv[Any, Any, Any], seeds: Sequence[i
         env: E simulations.
         seeds: (E,) of the episodes.
     """
-    spaces = [copy.deepcopy(env.single_action_space) for _ in seeds]
-    for space, seed in zip(spaces, seeds, strict=True):
-        space.seed(stream_seed("random actions", task_id, seed))
-    return lambda observations: np.stack([space.sample() for space in spaces])
+    streams = [_draws(env.single_action_space, stream_seed("random actions", task_id, seed)) for seed in seeds]
+    return lambda observations: np.stack([next(stream) for stream in streams])
 
 
 def zero_policy(env: VectorEnv[Any, Any, Any]) -> Policy:
     """The zero action."""
     actions = np.zeros(env.action_space.shape or (), env.action_space.dtype)
     return lambda observations: actions
+
+
+def _draws(space: Space[Any], seed: int) -> Iterator[Any]:
+    """One action after another; bounded reals are drawn in chunks, since `Box.sample` costs as much as a step."""
+    space = copy.deepcopy(space)
+    space.seed(seed)
+    while True:
+        if isinstance(space, Box) and space.is_bounded() and space.dtype.kind == "f":
+            yield from space.np_random.uniform(space.low, space.high, (CHUNK, *space.shape)).astype(space.dtype)
+        else:
+            yield space.sample()

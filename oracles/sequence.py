@@ -48,7 +48,8 @@ class SequenceOracle(Oracle):
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
         """Whether the last part has been reached, and is done."""
-        return np.logical_and(self.stage == len(self.players) - 1, self.players[-1].done(privileged))
+        last: NDArray[np.bool_] = self.stage == len(self.players) - 1
+        return last & self.players[-1].done(privileged)
 
     def _enter(self, stage: int, rows: NDArray[np.bool_]) -> None:
         ids = np.flatnonzero(rows)

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -62,6 +63,13 @@ def test_random_actions_belong_to_the_episode(env: Any) -> None:
     for _ in range(5):
         a, b = first(NOTHING), again(NOTHING)
         assert np.array_equal(a[0], b[2]) and np.array_equal(a[2], b[0]) and not np.array_equal(a[1], b[1])
+
+
+def test_discrete_actions_are_drawn_too() -> None:
+    env = gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync")
+    act = random_policy("cart-pole", env, [1, 2])
+    actions = np.stack([act(NOTHING) for _ in range(100)])
+    assert actions.shape == (100, 2) and set(actions.ravel()) == {0, 1}
 
 
 def test_two_tasks_do_not_share_random_actions(env: Any) -> None:
