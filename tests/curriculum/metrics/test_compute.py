@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 from etude.curriculum.metrics import backward_transfer, forward_transfer
-from etude.curriculum.metrics.compute import compute_metrics
+from etude.curriculum.metrics.compute import compute_metrics, measure
 from etude.curriculum.metrics.curves import load_curves
 from etude.curriculum.metrics.view import StudyView
 from tests.curriculum.studies import TASKS, make_suite, realistic, write_run, write_study
@@ -182,6 +183,21 @@ def test_tasks_that_were_not_learnt_are_left_out_and_named(tmp_path: Path) -> No
     assert gated["value"] != pytest.approx(bwt["value"])
 
 
+def test_a_score_of_exactly_10_is_learnt_well_enough(tmp_path: Path) -> None:
+    suite = make_suite(("reach", "unlock-drawer"), episodes=10)
+    study = write_study(tmp_path / "study", suite, lambda *_: 10.0)
+    assert compute_metrics(study, "success")["metrics"]["bwt_gated"]["value"] == 0
+
+
+def test_other_checkpoints_from_scratch_leave_fwt_undefined(study: Path) -> None:
+    curves = load_curves(study)
+    scratch = curves.regimes["scratch"]
+    other = replace(scratch, steps=scratch.steps * 2)
+    measured = measure(replace(curves, regimes={**curves.regimes, "scratch": other}), ["fwt"])["metrics"]["fwt"]
+    assert measured["value"] is None
+    assert measured["reason"] == "sequential and scratch were evaluated at different steps of unlock-drawer's training"
+
+
 def test_no_task_learnt_or_none_well_enough_is_undefined(tmp_path: Path) -> None:
     poor = compute_metrics(write_study(tmp_path / "poor", SUITE, lambda *_: 6.0, spread=0.0))["metrics"]
     assert poor["bwt"]["value"] == 0
@@ -193,9 +209,10 @@ def test_no_task_learnt_or_none_well_enough_is_undefined(tmp_path: Path) -> None
 
 def test_a_learnt_score_whose_interval_reaches_the_floor_is_warned_of(tmp_path: Path) -> None:
     def score(regime: str, seed: int, task: str, step: int) -> float:
-        return (-15.0, 20.0, 25.0)[seed] if task == "reach" else 80.0
+        return {"reach": (-15.0, 20.0, 25.0), "press-button": (3.0, 20.0, 25.0)}.get(task, (80.0,) * 3)[seed]
 
-    measured = compute_metrics(write_study(tmp_path / "study", SUITE, score, spread=1.0))
+    measured = compute_metrics(write_study(tmp_path / "study", SUITE, score, spread=0.1))
+    assert 0 < measured["tasks"]["press-button"]["C_interval"]["low"] < 5
     [warning] = measured["warnings"]
     assert warning.startswith("reach: the interval of its C_i, -")
     assert warning.endswith("reaches the floor, so its D_i divides noise by noise")
