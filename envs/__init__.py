@@ -1,5 +1,8 @@
 """Tasks, and the batched and single environments that play them."""
 
+import os
+import sys
+
 import etude.envs.tabletop  # noqa: F401  (registers its tasks)
 from etude.envs.errors import RequestError, RunError
 from etude.envs.registry import TaskSpec, get_task, make_vector, register_task, task_ids
@@ -18,3 +21,7 @@ __all__ = [
     "stream_seed",
     "task_ids",
 ]
+
+# MuJoCo reads this once, when it is first imported: where there is no screen, it draws by EGL.
+if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    os.environ.setdefault("MUJOCO_GL", "egl")

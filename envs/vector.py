@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from etude.envs.errors import RequestError, RunError
 from etude.envs.registry import task_class
-from etude.envs.tabletop.camera import Camera, choose_backend
+from etude.envs.tabletop.camera import Camera
 from etude.envs.tabletop.observation import observation_space, observe
 from etude.envs.tabletop.scene import CONTROL_RATE, Scene
 
@@ -66,8 +66,6 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         for name, number in {"num_envs": num_envs, "threads": threads, "width": width, "height": height}.items():
             if number < 1:
                 raise RequestError(f"{name} {number}: must be at least 1")
-        if render_mode is not None:
-            choose_backend()
         self.task = task_class(task)()
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,12 +11,6 @@ from etude.envs.errors import RunError
 from etude.envs.tabletop.model import drawn_model
 
 GROUPS = {"goal": 4, "pad": 5}
-
-
-def choose_backend() -> None:
-    """Let MuJoCo draw without a screen where there is none; it reads its choice when it is first imported."""
-    if sys.platform == "linux" and "mujoco" not in sys.modules and not os.environ.get("DISPLAY"):
-        os.environ.setdefault("MUJOCO_GL", "egl")
 
 
 class Camera:

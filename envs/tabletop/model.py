@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 VISUAL = "visual"
 
 
+@cache
 def simulated_model() -> mujoco.MjModel:
     """The model of all tabletop tasks, without the geoms of class `visual`, which would cost a tenth of the speed."""
     spec = _spec()
@@ -20,6 +22,7 @@ def simulated_model() -> mujoco.MjModel:
     return spec.compile()
 
 
+@cache
 def drawn_model() -> mujoco.MjModel:
     """The model to render; its state is laid out as the simulated model's."""
     return _spec().compile()

@@ -11,7 +11,7 @@ from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
 UNSOLVED, APPROACH = 0.3, 0.4
-FAR, NEAR = 1.0, 0.1
+WITHIN, FAR, NEAR = 0.045, 1.0, 0.1
 
 
 class OpenDrawer(Task):
@@ -44,4 +44,4 @@ def drawer_progress(scene: Scene) -> NDArray[np.float64]:
     """Towards an open drawer, (N,) in [0, 1]: closeness of the finger tips to the handle, then the opening."""
     distance = scene.distance(scene.handle, scene.tcp)
     opening = np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
-    return APPROACH * closeness(distance, FAR, NEAR) + (1 - APPROACH) * opening
+    return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening

@@ -11,7 +11,7 @@ from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
 UNSOLVED, APPROACH = 0.3, 0.4
-FAR, NEAR = 1.0, 0.1
+WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
 
 
 class PressButton(Task):
@@ -44,4 +44,4 @@ def button_progress(scene: Scene) -> NDArray[np.float64]:
     """Towards a pressed button, (N,) in [0, 1]: closeness of the finger tips, then the depth."""
     distance = scene.distance(scene.button, scene.tcp)
     depth = np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
-    return APPROACH * closeness(distance, FAR, NEAR) + (1 - APPROACH) * depth
+    return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * depth

@@ -30,7 +30,7 @@ class Reach(Task):
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the goal."""
         distance = self._distance(scene)
-        return np.where(distance < TOLERANCE, 1.0, UNSOLVED * closeness(distance, FAR, NEAR))
+        return np.where(distance < TOLERANCE, 1.0, UNSOLVED * closeness(distance, TOLERANCE, FAR, NEAR))
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The finger tips are within TOLERANCE of the goal."""

@@ -8,18 +8,21 @@ Floats = NDArray[np.float64]
 LINEAR_SHARE = 0.5
 
 
-def closeness(distance: Floats, far: float, near: float) -> Floats:
-    """How close something is: 1 at distance 0, strictly falling up to `far`, 0 beyond what both parts reach.
+def closeness(distance: Floats, within: float, far: float, near: float) -> Floats:
+    """How close something is, (N,): 1 within `within`, and falling all the way from there.
 
-    Half of it is linear, so that it never fades between here and `far`; half is `1 - tanh`, for precision at the end.
+    A share of it is linear, so that it does not fade between here and `far`; the rest is `1 - tanh`, steep at the end.
 
     Args:
         distance: (N,) metres.
-        far: where the linear part ends, metres.
-        near: length scale of the sharp part, metres.
+        within: metres at which it could not be closer.
+        far: where the linear part reaches 0, metres; beyond the farthest that matters.
+        near: length scale of the steep part, metres.
     """
-    linear = np.clip(1 - distance / far, 0, 1)
-    return LINEAR_SHARE * linear + (1 - LINEAR_SHARE) * (1 - np.tanh(distance / near))
+    beyond = np.maximum(distance - within, 0)
+    linear: Floats = np.clip(1 - beyond / far, 0, 1)
+    steep: Floats = 1 - np.tanh(beyond / near)
+    return LINEAR_SHARE * linear + (1 - LINEAR_SHARE) * steep
 
 
 def staged(stage: NDArray[np.int_], progress: Floats, stages: int) -> Floats:
@@ -27,7 +30,7 @@ def staged(stage: NDArray[np.int_], progress: Floats, stages: int) -> Floats:
 
     Args:
         stage: (N,) stages done, k.
-        progress: (N,) progress within the stage, in [0, 1].
+        progress: (N,) within the present stage, in [0, 1).
         stages: their number, K.
     """
     return (stage + progress) / stages

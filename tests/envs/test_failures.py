@@ -1,0 +1,72 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from etude.envs import RequestError, RunError
+from etude.envs.single import TabletopEnv
+from etude.envs.vector import TabletopVectorEnv
+
+MakeVector = Callable[..., TabletopVectorEnv]
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_a_simulation_that_diverges_is_named(make: MakeVector) -> None:
+    env = make("reach", 4)
+    env.reset(seed=[5, 6, 7, 8])
+    env.reset(options={"reset_mask": np.array([False, False, True, False])})
+    for _ in range(3):
+        env.step(np.zeros((4, 4)))
+    env.scene.batch.qvel[2, 0] = 1e12
+    with pytest.raises(RunError) as caught:
+        env.step(np.zeros((4, 4)))
+    message = str(caught.value)
+    for part in ("task reach", "environment 2", "seed 7", "episode 2", "step 4", "MuJoCo warns of", "BADQVEL"):
+        assert part in message
+    assert "\n" not in message
+
+
+def test_a_state_that_is_not_finite_is_named_even_without_a_warning(make: MakeVector) -> None:
+    env = make("reach", 2)
+    env.reset(seed=0)
+    env.scene.latch[1, 0] = np.nan
+    with pytest.raises(RunError, match="environment 1 .* its state is not finite"):
+        env.step(np.zeros((2, 4)))
+
+
+def test_a_new_episode_forgets_that_the_last_one_diverged(make: MakeVector) -> None:
+    env = make("reach", 2)
+    env.reset(seed=0)
+    env.scene.batch.qvel[0, 0] = np.nan
+    with pytest.raises(RunError):
+        env.step(np.zeros((2, 4)))
+    env.reset(seed=0)
+    env.step(np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize("bad", [np.zeros((2, 3)), np.zeros(4), np.zeros((3, 4)), 0.0])
+def test_actions_of_the_wrong_shape_are_refused(bad: object, make: MakeVector) -> None:
+    env = make("reach", 2)
+    env.reset(seed=0)
+    with pytest.raises(RequestError, match=r"task reach: actions of shape .* must be \(2, 4\)"):
+        env.step(bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_actions_that_are_not_finite_are_refused(value: float) -> None:
+    env = TabletopEnv("reach")
+    env.reset(seed=0)
+    with pytest.raises(RequestError, match="task reach: action .* of environment 0 is not finite"):
+        env.step(np.array([0, value, 0, 0]))
+
+
+def test_actions_beyond_the_space_act_as_its_edge(make: MakeVector) -> None:
+    one, two = make("reach", 1), make("reach", 1)
+    one.reset(seed=0), two.reset(seed=0)
+    assert np.array_equal(one.step(np.array([[5, -7, 0, 2]]))[0], two.step(np.array([[1, -1, 0, 1]]))[0])
+
+
+def test_a_snapshot_of_another_size_is_refused(make: MakeVector) -> None:
+    with pytest.raises(RequestError, match="snapshot of shape"):
+        make("reach", 2).restore(make("reach", 3).snapshot())

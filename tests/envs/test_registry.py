@@ -1,0 +1,70 @@
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import etude
+from etude.envs import RequestError, Task, get_task, make_vector, register_task, task_ids
+from etude.envs.tabletop.reach import Reach
+
+
+def derived(**attributes: Any) -> type[Task]:
+    return type("Derived", (Reach,), attributes)
+
+
+def test_the_tasks_are_registered_parts_before_compositions() -> None:
+    ids = task_ids()
+    assert {"reach", "press-button", "open-drawer", "unlock-drawer"} <= set(ids)
+    for task_id in ids:
+        assert all(ids.index(part) < ids.index(task_id) for part in get_task(task_id).parts)
+
+
+def test_a_spec_says_what_the_project_knows_of_a_task() -> None:
+    spec = get_task("unlock-drawer")
+    assert (spec.kind, spec.parts, spec.horizon) == ("composition", ("press-button", "open-drawer"), 80)
+    assert spec.gymnasium_id == "etude/UnlockDrawer-v0"
+    assert spec.description.startswith("Press the button that unlocks the drawer")
+    assert "±4 cm" in spec.starts and "20 x 25 cm" in spec.starts and "±45°" in spec.starts
+
+
+def test_a_composition_depends_on_the_files_of_its_parts() -> None:
+    names = {path.name for path in get_task("unlock-drawer").sources}
+    assert {"unlock_drawer.py", "press_button.py", "open_drawer.py", "scene.xml", "scene.py", "vector.py"} <= names
+    assert "reach.py" not in names
+    assert all(path.is_file() for path in get_task("unlock-drawer").sources)
+
+
+def test_an_unknown_task_is_answered_with_the_nearest_names() -> None:
+    with pytest.raises(RequestError, match="unknown task 'open-draw'; did you mean open-drawer"):
+        get_task("open-draw")
+    with pytest.raises(RequestError, match="unknown task"):
+        make_vector("zzz", 1)
+
+
+def test_an_id_is_registered_once() -> None:
+    with pytest.raises(RequestError, match="'reach': already registered by Reach"):
+        register_task(derived())
+
+
+@pytest.mark.parametrize("task_id", ["Reach", "reach_far", "reach far", "-reach", "reach-", "9reach", "a/b", ""])
+def test_an_id_is_lower_case_words_joined_by_hyphens(task_id: str) -> None:
+    with pytest.raises(RequestError, match="lower-case words joined by hyphens"):
+        register_task(derived(id=task_id))
+
+
+def test_a_part_must_be_registered() -> None:
+    with pytest.raises(RequestError, match="unknown task 'reech'; did you mean reach"):
+        register_task(derived(id="reach-twice", kind="composition", parts=("reech",)))
+
+
+def test_importing_the_package_loads_no_simulator_and_no_learner() -> None:
+    heavy = "{'mujoco', 'torch', 'stable_baselines3', 'wandb', 'matplotlib', 'scipy'}"
+    code = f"import sys, etude; print(sorted({heavy} & set(sys.modules)), etude.task_ids())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("[] ('reach'")
+
+
+def test_the_public_api_is_what_the_package_lists() -> None:
+    assert all(hasattr(etude, name) for name in etude.__all__)
+    assert etude.get_task("reach").make_vector(2).num_envs == 2
