@@ -43,5 +43,5 @@ def mark_handle(scene: Scene, ids: NDArray[np.intp]) -> None:
 def drawer_progress(scene: Scene) -> NDArray[np.float64]:
     """Towards an open drawer, (N,) in [0, 1]: closeness of the finger tips to the handle, then the opening."""
     distance = scene.distance(scene.handle, scene.tcp)
-    opening = np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
+    opening = np.minimum(np.maximum(scene.drawer_opening / DRAWER_OPEN, 0), 1)
     return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening

@@ -43,5 +43,5 @@ def mark_button(scene: Scene, ids: NDArray[np.intp]) -> None:
 def button_progress(scene: Scene) -> NDArray[np.float64]:
     """Towards a pressed button, (N,) in [0, 1]: closeness of the finger tips, then the depth."""
     distance = scene.distance(scene.button, scene.tcp)
-    depth = np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
+    depth = np.minimum(np.maximum(scene.button_depth / BUTTON_PRESSED, 0), 1)
     return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * depth

@@ -12,7 +12,6 @@ from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
-STAGES = 2
 UNLOCKED = 0
 
 
@@ -33,16 +32,16 @@ class UnlockDrawer(Task):
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """A pressed button unlocks the drawer for good, and the goal moves on to the handle."""
-        pressed = ids[(scene.button_depth[ids] > BUTTON_PRESSED) & (scene.latch[ids, UNLOCKED] == 0)]
-        scene.latch[pressed, UNLOCKED] = 1
-        scene.drawer_locked[pressed] = 0
-        mark_handle(scene, pressed)
+        pressed = ids[(scene.button_depth > BUTTON_PRESSED)[ids]]
+        if pressed.size:
+            scene.latch[pressed, UNLOCKED] = 1
+            scene.drawer_locked[pressed] = 0
+            mark_handle(scene, pressed)
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Staged: what press-button shapes, then what open-drawer shapes."""
-        unlocked = scene.latch[:, UNLOCKED] > 0
-        progress = np.where(unlocked, drawer_progress(scene), button_progress(scene))
-        return np.where(self.success(scene), 1.0, staged(unlocked.astype(int), progress, STAGES))
+        shaped = staged(scene, scene.latch[:, UNLOCKED], (button_progress, drawer_progress))
+        return np.where(self.success(scene), 1.0, shaped)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The drawer is open by more than DRAWER_OPEN."""

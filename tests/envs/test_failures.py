@@ -27,11 +27,11 @@ def test_a_simulation_that_diverges_is_named(make: MakeVector) -> None:
     assert "\n" not in message
 
 
-def test_a_state_that_is_not_finite_is_named_even_without_a_warning(make: MakeVector) -> None:
+def test_what_is_not_finite_is_named_even_without_a_warning(make: MakeVector) -> None:
     env = make("reach", 2)
     env.reset(seed=0)
-    env.scene.latch[1, 0] = np.nan
-    with pytest.raises(RunError, match="environment 1 .* its state is not finite"):
+    env.scene.goal[1, 0] = np.nan
+    with pytest.raises(RunError, match="environment 1 .* step 1: observation or reward is not finite"):
         env.step(np.zeros((2, 4)))
 
 
