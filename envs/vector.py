@@ -202,7 +202,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         if self.render_mode is None:
             return None
         if self._camera is None:
-            self._camera = Camera(*self._picture, self.task.marks)
+            self._camera = Camera(*self._picture, self.task.shows_goal)
         return tuple(self._camera.frame(state) for state in self.scene.batch.state)
 
     def close_extras(self, **kwargs: Any) -> None:

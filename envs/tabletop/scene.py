@@ -72,7 +72,6 @@ class Scene:
         sites: Floats = batch.bind("site_xpos")
         qpos: Floats = batch.bind("qpos")
         mocap: Floats = batch.bind("mocap_pos")
-        self._qpos = qpos
         self._ctrl: Floats = batch.bind("ctrl")
         self._touches: Floats = batch.bind("sensordata")
 

@@ -27,6 +27,15 @@ def test_a_simulation_that_diverges_is_named(make: MakeVector) -> None:
     assert "\n" not in message
 
 
+def test_a_single_simulation_that_diverges_is_named() -> None:
+    env = TabletopEnv("reach")
+    env.reset(seed=5)
+    env.reset()
+    env.unwrapped._vector.scene.batch.qvel[0, 0] = 1e12
+    with pytest.raises(RunError, match=r"environment 0 \(seed 5, episode 2 of that seed\) diverged at step 1"):
+        env.step(np.zeros(4))
+
+
 def test_what_is_not_finite_is_named_even_without_a_warning(make: MakeVector) -> None:
     env = make("reach", 2)
     env.reset(seed=0)
