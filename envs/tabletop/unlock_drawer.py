@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.open_drawer import drawer_progress, mark_handle
+from etude.envs.tabletop.open_drawer import drawer_progress
 from etude.envs.tabletop.press_button import button_progress, mark_button
 from etude.envs.tabletop.rewards import staged
 from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, Scene
@@ -31,12 +31,12 @@ class UnlockDrawer(Task):
         scene.drawer_locked[ids] = 1
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
-        """A pressed button unlocks the drawer for good, and the goal moves on to the handle."""
+        """A pressed button unlocks the drawer for good, and the goal moves on to the handle, which it follows."""
         pressed = ids[(scene.button_depth > BUTTON_PRESSED)[ids]]
-        if pressed.size:
-            scene.latch[pressed, UNLOCKED] = 1
-            scene.drawer_locked[pressed] = 0
-            mark_handle(scene, pressed)
+        scene.latch[pressed, UNLOCKED] = 1
+        scene.drawer_locked[pressed] = 0
+        unlocked = ids[scene.latch[ids, UNLOCKED] > 0]
+        scene.goal[unlocked] = scene.handle[unlocked]
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Staged: what press-button shapes, then what open-drawer shapes."""
