@@ -71,7 +71,7 @@ class AgentConfig(_Settings):
     """
 
     algorithm: Text
-    environments: Positive = 32
+    environments: Annotated[int, Field(gt=0, le=65_536)] = 32
     parameters: dict[str, Any] = {}
 
 

@@ -34,8 +34,10 @@ def rollout_size(config: AgentConfig) -> int:
     from etude.curriculum.agents.vecenv import Spaces
 
     recipe = read_recipe(config.algorithm, config.environments, config.parameters)
+    # A model's memory grows with its environments, and what it refuses does not depend on whether it has 2 or more.
+    envs = Spaces(Box(-1, 1, (4,), np.float32), Box(-1, 1, (2,), np.float32), min(config.environments, 2))
     with untouched_generators():
-        recipe.build(Spaces(Box(-1, 1, (4,), np.float32), Box(-1, 1, (2,), np.float32), config.environments), seed=0)
+        recipe.build(envs, seed=0)
     return recipe.rollout
 
 

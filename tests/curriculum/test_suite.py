@@ -113,6 +113,7 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
         ("agent=3", "agent: 3 is not a mapping from keys to values"),
         ("agent={environments: 32}", "agent.algorithm: is missing, and has no default"),
         ("agent.environments=2.0", "agent.environments: 2.0 is not an integer"),
+        ("agent.environments=1000000000000", "agent.environments: 1000000000000 must be at most 65_536"),
         ("imports=[no_such_module]", "imports: no_such_module: ModuleNotFoundError: No module named 'no_such_module'"),
     ],
 )

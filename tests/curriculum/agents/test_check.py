@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from etude.curriculum.agents.check import rollout_size
+from etude.curriculum.agents.recipe import Recipe
 from etude.curriculum.suite import AgentConfig
 from etude.envs.errors import RequestError
 
@@ -18,6 +19,7 @@ from etude.envs.errors import RequestError
         ("SAC", 16, {"train_freq": [4, "step"]}, 64),
         ("TD3", 1, {"train_freq": 8}, 8),
         ("TQC", 4, {}, 4),
+        ("PPO", 65_536, {"n_steps": 2048}, 134_217_728),
     ],
 )
 def test_the_rollout_is_what_lies_between_two_updates(
@@ -73,3 +75,21 @@ def test_what_lacks_an_agents_methods_is_refused_by_naming_them(name: str) -> No
         f"agent.algorithm: {name} is not an agent: "
         "it has no begin_task, learn, end_task, act, save, load, save_policy, load_policy"
     )
+
+
+def test_what_does_not_fit_into_memory_is_refused() -> None:
+    with pytest.raises(RequestError, match="agent.parameters: SAC refuses them: Unable to allocate"):
+        rollout_size(AgentConfig(algorithm="SAC", parameters={"buffer_size": 10**15}))
+
+
+def test_checking_many_environments_takes_the_memory_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[int] = []
+    build = Recipe.build
+
+    def note(recipe: Recipe, envs: Any, seed: int) -> Any:
+        built.append(envs.num_envs)
+        return build(recipe, envs, seed)
+
+    monkeypatch.setattr(Recipe, "build", note)
+    rollout_size(AgentConfig(algorithm="PPO", environments=65_536))
+    assert built == [2]
