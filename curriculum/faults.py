@@ -42,6 +42,8 @@ def _what(fault: ErrorDetails) -> str:
             return f"must be above {context['gt']}"
         case "greater_than_equal":
             return f"must be at least {context['ge']}"
+        case "less_than_equal":
+            return f"must be at most {context['le']:_}"
         case "less_than":
             return f"must be below {context['lt']}"
         case "literal_error":

@@ -28,7 +28,10 @@ REGIMES: tuple[Regime, ...] = get_args(Regime)
 
 _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 
-Positive = Annotated[int, Field(gt=0)]
+CHECKPOINTS = 100_000
+"""The most checkpoints that a task can have."""
+
+Steps = Annotated[int, Field(gt=0, le=10**12)]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Text = Annotated[str, Field(min_length=1)]
@@ -54,9 +57,9 @@ class EvaluationConfig(_Settings):
         also: more checkpoints, at these offsets after each task's start; one past a task's end is left out there.
     """
 
-    every: Positive
-    episodes: Positive = 20
-    also: Annotated[tuple[Positive, ...], Field(strict=False)] = ()
+    every: Steps
+    episodes: Annotated[int, Field(gt=0, le=100_000)] = 20
+    also: Annotated[tuple[Steps, ...], Field(strict=False)] = ()
 
     _no_twice = field_validator("also")(_distinct)
 
@@ -71,7 +74,7 @@ class AgentConfig(_Settings):
     """
 
     algorithm: Text
-    environments: Positive = 32
+    environments: Annotated[int, Field(gt=0, le=65_536)] = 32
     parameters: dict[str, Any] = {}
 
 
@@ -101,7 +104,7 @@ class Suite(_Settings):
 
     name: Name
     tasks: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
-    budget: Annotated[dict[str, Positive], BeforeValidator(lambda v: {"default": v} if _is_scalar(v) else v)]
+    budget: Annotated[dict[str, Steps], BeforeValidator(lambda v: {"default": v} if _is_scalar(v) else v)]
     seeds: Annotated[tuple[Seed, ...], Field(strict=False, min_length=1)] = (0, 1, 2)
     regimes: Annotated[tuple[Regime, ...], Field(strict=False, min_length=1)] = REGIMES
     evaluation: EvaluationConfig
@@ -228,6 +231,11 @@ def _check_training(suite: Suite) -> None:
                 f"{key}: {steps:_} is no multiple of the agent's rollout of {rollout:_} steps; try {right}"
             )
     longest = max(suite.budget.values())
+    if longest > suite.evaluation.every * CHECKPOINTS:
+        raise RequestError(
+            f"evaluation.every: {suite.evaluation.every:_} makes {longest // suite.evaluation.every:_} checkpoints "
+            f"of a budget of {longest:_}, must be at most {CHECKPOINTS:_}"
+        )
     for place, offset in enumerate(suite.evaluation.also):
         if offset >= longest:
             raise RequestError(

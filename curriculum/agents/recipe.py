@@ -92,7 +92,15 @@ class Recipe:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model: BaseAlgorithm = cast(Any, self.algorithm)(env=envs, seed=seed, **keywords)
-        except (TypeError, ValueError, AssertionError, KeyError, NotImplementedError, RuntimeError) as error:
+        except (
+            TypeError,
+            ValueError,
+            AssertionError,
+            KeyError,
+            NotImplementedError,
+            RuntimeError,
+            MemoryError,
+        ) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise RequestError(f"{KEY}: {self.algorithm.__name__} refuses them: {reason}") from error
         for optimiser in optimisers_of(model).values():

@@ -97,6 +97,14 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
             "evaluation.also.1: 4_097 is no multiple of the agent's rollout of 2_048 steps; try 4_096 or 6_144",
         ),
         ("evaluation.also=[2048,2048]", "evaluation.also holds 2048 twice"),
+        ("budget=9223372036854775808", "budget: 9223372036854775808 must be at most 1_000_000_000_000"),
+        ("evaluation.every=2_000_000_000_000", "evaluation.every: 2000000000000 must be at most 1_000_000_000_000"),
+        ("evaluation.episodes=100000000000", "evaluation.episodes: 100000000000 must be at most 100_000"),
+        (
+            "budget=409_600_000_000",
+            "evaluation.every: 20_480 makes 20_000_000 checkpoints of a budget of 409_600_000_000, "
+            "must be at most 100_000",
+        ),
         ("evaluation.episodes=0", "evaluation.episodes: 0 must be above 0"),
         ("evaluation.episodes=true", "evaluation.episodes: true is not an integer"),
         ("seeds=[1,1]", "seeds holds 1 twice"),
@@ -113,6 +121,7 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
         ("agent=3", "agent: 3 is not a mapping from keys to values"),
         ("agent={environments: 32}", "agent.algorithm: is missing, and has no default"),
         ("agent.environments=2.0", "agent.environments: 2.0 is not an integer"),
+        ("agent.environments=1000000000000", "agent.environments: 1000000000000 must be at most 65_536"),
         ("imports=[no_such_module]", "imports: no_such_module: ModuleNotFoundError: No module named 'no_such_module'"),
     ],
 )
@@ -240,7 +249,7 @@ def test_a_folder_without_a_whole_suite_is_not_a_study(tmp_path: Path) -> None:
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", fullmatch=True)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
-STEPS = st.integers(1, 2**40)
+STEPS = st.integers(1, 10**12)
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
