@@ -1,5 +1,6 @@
 """A study's folder is claimed by the suite that fills it, and by no other."""
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -21,18 +22,40 @@ def claim_folder(suite: Suite, study: Path) -> None:
     Raises:
         RequestError: the folder holds something else, or a study that differs, by the keys that do; nothing is changed.
     """
+    check_folder(suite, study)
     try:
-        if study.exists():
-            _check_folder(suite, study)
         study.mkdir(parents=True, exist_ok=True)
         aside = study / _ASIDE
         aside.write_text(suite.to_yaml(), encoding="utf-8")
         os.replace(aside, study / "suite.yaml")
     except OSError as error:
-        raise RequestError(f"{study}: cannot be a study's folder: {error.strerror}; choose another --out") from error
+        raise _refusal(study, error) from error
 
 
-def _check_folder(suite: Suite, study: Path) -> None:
+def check_folder(suite: Suite, study: Path) -> None:
+    """Whether a suite may claim a folder; nothing is made.
+
+    Raises:
+        RequestError: as `claim_folder`.
+    """
+    try:
+        if study.exists():
+            _compare(suite, study)
+            return
+        place = next(parent for parent in study.absolute().parents if parent.exists())
+        if not place.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise _refusal(study, error) from error
+
+
+def _refusal(study: Path, error: OSError) -> RequestError:
+    return RequestError(f"{study}: cannot be a study's folder: {error.strerror}; choose another --out")
+
+
+def _compare(suite: Suite, study: Path) -> None:
     if not study.is_dir():
         raise RequestError(f"{study}: a file, not a folder; choose another --out")
     if all(path.name == _ASIDE for path in study.iterdir()):

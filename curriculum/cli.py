@@ -108,12 +108,16 @@ def run(
     ] = None,
 ) -> int:
     """Train and evaluate what a suite says. The same command goes on where it was stopped."""
-    from etude.curriculum.suite import load_suite
+    from etude.curriculum.claim import check_folder
+    from etude.curriculum.suite import Suite, load_suite
 
-    resolved = load_suite(suite, changes or ())
+    def folder(suite: Suite) -> Path:
+        return out or Path("studies") / suite.name
+
+    resolved = load_suite(suite, changes or (), lambda suite: check_folder(suite, folder(suite)))
     from etude.curriculum.launch import run_study
 
-    return run_study(resolved, out or Path("studies") / resolved.name, jobs or len(os.sched_getaffinity(0)))
+    return run_study(resolved, folder(resolved), jobs or len(os.sched_getaffinity(0)))
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """A suite: the ordered tasks, their budgets, seeds, evaluation, agent and method, checked before anything is made."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard, get_args
@@ -145,7 +145,9 @@ class Suite(_Settings):
         return dump(self.model_dump())
 
 
-def load_suite(name_or_path: str, overrides: Sequence[str] = ()) -> Suite:
+def load_suite(
+    name_or_path: str, overrides: Sequence[str] = (), check_folder: Callable[[Suite], None] | None = None
+) -> Suite:
     """The suite of a YAML file, with overrides applied, defaults written, and everything checked.
 
     Its imports are imported first, so that what they register can be found.
@@ -153,6 +155,8 @@ def load_suite(name_or_path: str, overrides: Sequence[str] = ()) -> Suite:
     Args:
         name_or_path: a suite of ours by name (`quick`), or the path of a YAML file.
         overrides: changes as `key=value`, as in `seeds=[0,1]` or `agent.parameters.learning_rate=3e-4`.
+        check_folder: called before the method and the agent are checked, which takes seconds; raises RequestError
+            where the suite cannot have its folder.
 
     Raises:
         RequestError: the first thing wrong, in one line.
@@ -164,6 +168,11 @@ def load_suite(name_or_path: str, overrides: Sequence[str] = ()) -> Suite:
         settings = _with_absolute_imports(override(settings, overrides), Path.cwd())
         _check_tasks(settings)
         suite = _build(settings)
+    except RequestError as error:
+        raise RequestError(f"suite {name_or_path}: {error}") from error
+    if check_folder is not None:
+        check_folder(suite)
+    try:
         _check_training(suite)
     except RequestError as error:
         raise RequestError(f"suite {name_or_path}: {error}") from error

@@ -1,6 +1,7 @@
 """Python objects by name, as YAML can say them: `module:Name`."""
 
 import importlib
+from difflib import get_close_matches
 from typing import Any
 
 from etude.envs.errors import RequestError, nearest
@@ -16,6 +17,8 @@ def resolve_object(name: str, key: str) -> Any:
     Raises:
         RequestError: the module cannot be imported, or has no such name.
     """
+    if not is_object_name(name):
+        raise RequestError(f"{key}: {name!r:.60} does not name an object, as module:Name does")
     module_name, _, attribute = name.partition(":")
     try:
         module = importlib.import_module(module_name)
@@ -23,9 +26,9 @@ def resolve_object(name: str, key: str) -> Any:
         reason = " ".join(str(error).split())
         raise RequestError(f"{key}: {name!r}: {module_name!r} cannot be imported ({reason})") from None
     if not hasattr(module, attribute):
-        raise RequestError(
-            f"{key}: {name!r}: {module_name} has no {attribute!r}; {nearest(attribute, _public(module))}"
-        )
+        close = get_close_matches(attribute, _public(module), cutoff=0.5)
+        hint = f"; {nearest(attribute, close)}" if close else ""
+        raise RequestError(f"{key}: {name!r}: {module_name} has no {attribute!r}{hint}")
     return getattr(module, attribute)
 
 

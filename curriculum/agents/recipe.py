@@ -169,8 +169,9 @@ def _find_algorithm(name: str) -> type[BaseAlgorithm]:
     if name in REFUSED:
         raise RequestError(f"agent.algorithm: {name} {REFUSED[name]}; take one of {', '.join(ALGORITHMS)}")
     if name not in ALGORITHMS:
+        cased = next((known for known in ALGORITHMS if known.lower() == name.lower()), name)
         raise RequestError(
-            f"agent.algorithm: Stable-Baselines3 has no {name!r}; {nearest(name, ALGORITHMS)} "
+            f"agent.algorithm: Stable-Baselines3 has no {name!r:.60}; {nearest(cased, ALGORITHMS)} "
             "(an agent of your own is module:Class)"
         )
     package = ALGORITHMS[name]
@@ -184,7 +185,9 @@ def _policy_class(algorithm: type[BaseAlgorithm], policy: Any) -> type[BasePolic
     if isinstance(policy, str):
         if policy not in algorithm.policy_aliases:
             options = nearest(policy, algorithm.policy_aliases)
-            raise RequestError(f"{KEY}.policy: {algorithm.__name__} has no {policy!r}; {options}")
+            raise RequestError(f"{KEY}.policy: {algorithm.__name__} has no {policy!r:.60}; {options}")
+        if policy != "MlpPolicy":
+            raise RequestError(f"{KEY}.policy: {policy} does not read vectors, as observations are; take MlpPolicy")
         return algorithm.policy_aliases[policy]
     if not (inspect.isclass(policy) and issubclass(policy, BasePolicy)):
         raise RequestError(f"{KEY}.policy: {policy!r} is not a policy class")
@@ -203,15 +206,22 @@ def _read_value(name: str, value: Any, annotation: Any) -> Any:
             raise RequestError(f"{key}: {list(value)} counts episodes; count steps, as in [{value[0]}, step]")
     if name == "policy":
         return value
+    if name == "device":
+        _check_device(value, key)
     try:
         value = TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(
             value, strict=True
         )
-    except ValidationError as error:
-        first = error.errors()[0]["msg"]
-        raise RequestError(f"{key}: {value!r}; must be {_describe(annotation)} ({first})") from None
+    except ValidationError:
+        raise RequestError(f"{key}: {value!r:.60}; must be {_describe(annotation)}") from None
     _check_range(name, value[0] if isinstance(value, tuple) else value, key)
     return value
+
+
+def _check_device(value: Any, key: str) -> None:
+    there = ["cpu", *(kind for kind in ("cuda", "mps") if getattr(torch, kind).is_available())]
+    if not isinstance(value, str) or value.partition(":")[0] not in ("auto", *there):
+        raise RequestError(f"{key}: {value!r:.60} is not there; torch has {', '.join(there)}")
 
 
 def _check_range(name: str, value: Any, key: str) -> None:
@@ -295,7 +305,19 @@ def _read_policy_kwargs(value: Any, policy: type[BasePolicy]) -> dict[str, Any]:
     for name in settings:
         if name not in taken:
             raise RequestError(f"{key}.{name}: {policy.__name__} takes no such argument; {nearest(name, taken)}")
+    if settings.get("net_arch") is not None:
+        _check_net_arch(settings["net_arch"], f"{key}.net_arch")
+    activation = settings.get("activation_fn", torch.nn.ReLU)
+    if not (inspect.isclass(activation) and issubclass(activation, torch.nn.Module)):
+        raise RequestError(f"{key}.activation_fn: {activation!r:.60}; must be a module of torch's, as in torch.nn:ReLU")
     return settings
+
+
+def _check_net_arch(value: Any, key: str) -> None:
+    for widths in value.values() if isinstance(value, Mapping) else [value]:
+        if not isinstance(widths, list) or any(type(width) is not int or width < 1 for width in widths):
+            right = "layers' widths above 0, as in [64, 64] or {pi: [64], vf: [64]}"
+            raise RequestError(f"{key}: {value!r:.60}; must be {right}")
 
 
 def _resolve_names(value: Any, key: str) -> Any:

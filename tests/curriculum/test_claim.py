@@ -63,6 +63,10 @@ def test_a_file_is_refused(tmp_path: Path) -> None:
     assert "cannot be a study's folder: Not a directory" in refusal(path / "inside")
 
 
+def test_a_path_too_long_is_refused(tmp_path: Path) -> None:
+    assert "cannot be a study's folder: File name too long" in refusal(tmp_path / ("x" * 300))
+
+
 def test_a_damaged_suite_is_refused(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text("name: [")
     assert "not YAML that can be read here" in refusal(tmp_path)

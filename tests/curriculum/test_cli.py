@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from etude.curriculum import cli
+from etude.curriculum.suite import load_suite
 from etude.envs import get_task, task_ids
 from etude.envs.errors import RequestError, RunError
 
@@ -139,3 +140,18 @@ def test_help_and_tasks_import_nothing_heavy(argument: str, heavy: set[str]) -> 
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "typer" in imported
     assert not heavy & imported
+
+
+@pytest.mark.parametrize("folder", ["file", "file/inside", "other", "study"])
+def test_a_folder_that_cannot_be_the_studys_is_told_before_torch_is_imported(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "file").write_text("")
+    for name, text in (("other", "thesis.tex"), ("study", "suite.yaml")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / text).write_text(load_suite("smoke").to_yaml())
+    program = (
+        "import sys; from etude.curriculum.cli import main; "
+        f"code = main(['run', 'quick', '--out', {folder!r}]); sys.exit(9 if 'torch' in sys.modules else code)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert f"etude: {folder}: " in done.stderr and done.stderr.endswith("choose another --out\n")

@@ -77,6 +77,20 @@ def test_what_lacks_an_agents_methods_is_refused_by_naming_them(name: str) -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("os:nosuch", "agent.algorithm: 'os:nosuch': os has no 'nosuch'"),
+        ("a:b:c", "agent.algorithm: 'a:b:c' does not name an object, as module:Name does"),
+        ("os:", "agent.algorithm: 'os:' does not name an object, as module:Name does"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_told_shortly(name: str, message: str) -> None:
+    with pytest.raises(RequestError) as raised:
+        rollout_size(AgentConfig(algorithm=name))
+    assert str(raised.value) == message
+
+
 def test_what_does_not_fit_into_memory_is_refused() -> None:
     with pytest.raises(RequestError, match="agent.parameters: SAC refuses them: Unable to allocate"):
         rollout_size(AgentConfig(algorithm="SAC", parameters={"buffer_size": 10**15}))

@@ -22,7 +22,8 @@ def build(algorithm: str, parameters: dict[str, Any]) -> Any:
     ("algorithm", "message"),
     [
         ("PPPO", r"agent\.algorithm: Stable-Baselines3 has no 'PPPO'; did you mean .*PPO"),
-        ("ppo", r"no 'ppo'"),
+        ("ppo", r"no 'ppo'; did you mean PPO"),
+        ("crossq", r"no 'crossq'; did you mean CrossQ"),
         ("DQN", "DQN acts in discrete action spaces only; take one of PPO"),
         ("RecurrentPPO", "RecurrentPPO is recurrent"),
         ("ARS", "ARS learns in whole episodes"),
@@ -62,6 +63,23 @@ def test_algorithms_that_cannot_be_used_are_refused_by_name(algorithm: str, mess
             r"agent\.parameters\.policy: PPO has no 'MlpPolicie'; did you mean .*MlpPolicy",
         ),
         ("PPO", {"policy": "torch.nn:Tanh"}, "policy: .* is not a policy class"),
+        (
+            "PPO",
+            {"policy": "CnnPolicy"},
+            "policy: CnnPolicy does not read vectors, as observations are; take MlpPolicy",
+        ),
+        ("PPO", {"learning_rate": ".nan"}, r"learning_rate: '\.nan'; must be a number or {[^(]*}$"),
+        ("PPO", {"gamma": "x" * 5000}, r"gamma: 'x{59}; must be a number$"),
+        ("PPO", {"device": "cdua"}, "device: 'cdua' is not there; torch has cpu"),
+        ("PPO", {"device": 3}, "device: 3 is not there; torch has cpu"),
+        ("PPO", {"policy_kwargs": {"net_arch": [0]}}, r"net_arch: \[0\]; must be layers' widths above 0, as in"),
+        ("PPO", {"policy_kwargs": {"net_arch": "x"}}, r"policy_kwargs\.net_arch: 'x'; must be layers' widths"),
+        ("PPO", {"policy_kwargs": {"net_arch": {"pi": [8], "vf": [1.5]}}}, "net_arch: .* must be layers' widths"),
+        (
+            "PPO",
+            {"policy_kwargs": {"activation_fn": "relu"}},
+            r"policy_kwargs\.activation_fn: 'relu'; must be a module of torch's, as in torch\.nn:ReLU",
+        ),
         ("PPO", {"policy_kwargs": [64]}, r"policy_kwargs: \[64\]; must be"),
         ("PPO", {"policy_kwargs": {"net_arc": [64]}}, r"policy_kwargs\.net_arc: .* did you mean net_arch"),
         (
@@ -88,6 +106,14 @@ def test_parameters_that_an_algorithm_does_not_take_are_refused_in_one_line(
     with pytest.raises(RequestError, match=message) as caught:
         build(algorithm, parameters)
     assert "\n" not in str(caught.value)
+
+
+def test_a_device_that_torch_does_not_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(RequestError, match="device: 'cuda:0' is not there; torch has cpu"):
+        read_recipe("PPO", 4, {"device": "cuda:0"})
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert read_recipe("PPO", 4, {"device": "cuda:0"}).keywords["device"] == "cuda:0"
 
 
 def test_names_in_yaml_become_objects() -> None:
