@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
-from etude.envs.task import Task
 
-UNSOLVED, APPROACH = 0.3, 0.4
+APPROACH = 0.4
 WITHIN, FAR, NEAR = 0.045, 1.0, 0.1
 
 
-class OpenDrawer(Task):
+class OpenDrawer(Primitive):
     """Open the drawer, and keep it open."""
 
     id = "open-drawer"
@@ -24,24 +24,18 @@ class OpenDrawer(Task):
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """The common starts; the goal marks the handle of the shut drawer."""
         arrange(scene, ids, rngs)
-        mark_handle(scene, ids)
+        self.mark(scene, ids)
 
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Put the goal where the handle is while the drawer is shut."""
+        scene.goal[ids] = scene.cabinet[ids] + SHUT_HANDLE
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the handle, then the opening."""
-        return np.where(self.success(scene), 1.0, UNSOLVED * drawer_progress(scene))
+        distance = scene.distance(scene.handle, scene.tcp)
+        opening = np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
+        return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The drawer is open by more than DRAWER_OPEN."""
         return scene.drawer_opening > DRAWER_OPEN
-
-
-def mark_handle(scene: Scene, ids: NDArray[np.intp]) -> None:
-    """Put the goal where the handle is while the drawer is shut."""
-    scene.goal[ids] = scene.cabinet[ids] + SHUT_HANDLE
-
-
-def drawer_progress(scene: Scene) -> NDArray[np.float64]:
-    """Towards an open drawer, (N,) in [0, 1]: closeness of the finger tips to the handle, then the opening."""
-    distance = scene.distance(scene.handle, scene.tcp)
-    opening = np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
-    return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening

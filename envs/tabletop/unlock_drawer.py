@@ -5,45 +5,27 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.open_drawer import drawer_progress, mark_handle
-from etude.envs.tabletop.press_button import button_progress, mark_button
-from etude.envs.tabletop.rewards import staged
-from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, Scene
-from etude.envs.tabletop.starts import TABLE_WORDS, arrange
-from etude.envs.task import Task
-
-STAGES = 2
-UNLOCKED = 0
+from etude.envs.tabletop.composition import Composition
+from etude.envs.tabletop.open_drawer import OpenDrawer
+from etude.envs.tabletop.press_button import PressButton
+from etude.envs.tabletop.scene import Scene
+from etude.envs.tabletop.starts import TABLE_WORDS
 
 
-class UnlockDrawer(Task):
+class UnlockDrawer(Composition):
     """Press the button that unlocks the drawer, then open the drawer and keep it open."""
 
     id = "unlock-drawer"
-    kind = "composition"
-    parts = ("press-button", "open-drawer")
+    stages = (PressButton(), OpenDrawer())
     horizon = 80
     starts = f"drawer locked; {TABLE_WORDS}"
 
-    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts, the drawer locked; the goal marks the pressed button."""
-        arrange(scene, ids, rngs)
-        mark_button(scene, ids)
+    def prepare(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
+        """The drawer is locked."""
         scene.drawer_locked[ids] = 1
 
-    def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
-        """A pressed button unlocks the drawer for good, and the goal moves on to the handle."""
-        pressed = ids[(scene.button_depth[ids] > BUTTON_PRESSED) & (scene.latch[ids, UNLOCKED] == 0)]
-        scene.latch[pressed, UNLOCKED] = 1
-        scene.drawer_locked[pressed] = 0
-        mark_handle(scene, pressed)
-
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
-        """Staged: what press-button shapes, then what open-drawer shapes."""
-        unlocked = scene.latch[:, UNLOCKED] > 0
-        progress = np.where(unlocked, drawer_progress(scene), button_progress(scene))
-        return np.where(self.success(scene), 1.0, staged(unlocked.astype(int), progress, STAGES))
-
-    def success(self, scene: Scene) -> NDArray[np.bool_]:
-        """The drawer is open by more than DRAWER_OPEN."""
-        return scene.drawer_opening > DRAWER_OPEN
+    def enter(self, scene: Scene, ids: NDArray[np.intp], stage: int) -> None:
+        """A pressed button unlocks the drawer for good."""
+        super().enter(scene, ids, stage)
+        if self.stages[stage].id == OpenDrawer.id:
+            scene.drawer_locked[ids] = 0
