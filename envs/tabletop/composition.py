@@ -51,13 +51,13 @@ class Composition(Task):
         self.enter(scene, ids, 0)
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
-        """Move the stages on and back, and the goal with them."""
+        """Move the stages on by one, or back as far as must be, and the goal with them."""
         before = self.stage(scene)[ids]
         stage = before.copy()
         ready = [part.ready(scene)[ids] for part in self.stages]
         for k in range(len(self.stages) - 1, 0, -1):
             stage[(stage == k) & ~ready[k]] = k - 1
-        for k in range(len(self.stages) - 1):
+        for k in range(len(self.stages) - 2, -1, -1):
             if (stage == k).any():
                 stage[(stage == k) & self.stages[k].success(scene)[ids] & ready[k + 1]] = k + 1
         scene.latch[ids, STAGE] = stage

@@ -15,6 +15,8 @@ CLEAR = 0.035
 LOW = 0.004
 DEEP = -0.02
 CLEARANCE = 0.03
+LEVEL = 0.012
+FREE = 0.058
 PUSH = -0.1
 ENOUGH = DRAWER_SHUT / 3
 
@@ -31,7 +33,7 @@ class CloseDrawerOracle(TabletopOracle):
         before = gap[:, 1] > CLEAR
         pushing = before & (np.abs(gap[:, 0]) < ALONG) & (soon[:, 2] < LOW)
         behind = ~before & (gap[:, 2] < CLEARANCE)
-        over = ~before & ~behind & (soon[:, 1] < CLEAR)
+        over = (gap[:, 2] > LEVEL) & (soon[:, 1] < FREE)
         target = handle.copy()
         target[:, 1] += np.where(pushing, PUSH, BEFORE)
         target[:, 2] += np.where(behind | over, 2 * CLEARANCE, DEEP)
