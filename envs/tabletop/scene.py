@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.arm import joint_angles
 from etude.envs.tabletop.model import simulated_model
 
 Floats = NDArray[np.float64]
@@ -18,6 +19,11 @@ SETPOINT_LEASH = 0.06
 WORKSPACE = np.array([[0.28, -0.42, 0.015], [0.64, 0.4, 0.37]])
 HOME = np.array([0.45, 0.0, 0.22])
 FINGER_OPEN = 0.04
+
+CUBE_HALF = 0.02
+TOUCH_DEPTH = 0.025
+SQUEEZE = 0.0006
+SETTLING = 3
 
 BUTTON_PRESSED = 0.012
 DRAWER_TRAVEL = 0.16
@@ -71,8 +77,8 @@ class Scene:
 
         sites: Floats = batch.bind("site_xpos")
         qpos: Floats = batch.bind("qpos")
+        qvel: Floats = batch.bind("qvel")
         mocap: Floats = batch.bind("mocap_pos")
-        self._qpos = qpos
         self._ctrl: Floats = batch.bind("ctrl")
         self._touches: Floats = batch.bind("sensordata")
 
@@ -82,10 +88,16 @@ class Scene:
         def joint(name: str) -> int:
             return int(model.joint(name).qposadr[0])
 
+        def speeds(name: str, size: int) -> Floats:
+            first = int(model.joint(name).dofadr[0])
+            return qvel[:, first : first + size]
+
         def stand(name: str) -> Floats:
             return mocap[:, int(model.body(name).mocapid[0])]
 
         cube = joint("cube")
+        self._arm = qpos[:, joint("joint1") : joint("joint7") + 1]
+        self._cube_velocity, self._finger_velocity = speeds("cube", 3), speeds("left_finger", 2)
         self.tcp, self.setpoint = site("tcp"), self._ctrl[:, :3]
         self.fingers = qpos[:, joint("left_finger") : joint("right_finger") + 1]
         self.cube, self.cube_quaternion = qpos[:, cube : cube + 3], qpos[:, cube + 3 : cube + 7]
@@ -113,8 +125,22 @@ class Scene:
 
     @property
     def grasped(self) -> NDArray[np.bool_]:
-        """Whether both fingers touch the cube, (N,)."""
-        return self.touched[:, 0] & self.touched[:, 1]
+        """Whether both fingers touch the cube's sides, (N,)."""
+        beside = np.abs(self.tcp[:, 2] - self.cube[:, 2]) < TOUCH_DEPTH
+        return self.touched[:, 0] & self.touched[:, 1] & beside
+
+    @property
+    def finger_speed(self) -> Floats:
+        """How fast the faster finger moves, (N,) metres a second."""
+        speed: Floats = np.abs(self._finger_velocity).max(axis=1)
+        return speed
+
+    @property
+    def cube_speed(self) -> Floats:
+        """How fast the cube moves, (N,) metres a second."""
+        x, y, z = self._cube_velocity.T
+        speed: Floats = np.sqrt(x * x + y * y + z * z)
+        return speed
 
     @staticmethod
     def distance(a: Floats, b: Floats) -> Floats:
@@ -136,6 +162,38 @@ class Scene:
         leashed = np.clip(moved, self.tcp - SETPOINT_LEASH, self.tcp + SETPOINT_LEASH)
         self.setpoint[:] = np.clip(leashed, WORKSPACE[0], WORKSPACE[1])
         self._ctrl[:, 6:] = np.where(actions[:, 3:] > 0, 0.0, FINGER_OPEN)
+
+    def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:
+        """Put the arms of the simulations `ids` at rest elsewhere, as if they had been sent there.
+
+        Args:
+            ids: (M,) simulations.
+            points: (M, 3) for the tool centre points.
+            fingers: (M,) how far each finger is from closed.
+            closing: whether they are sent to close, not to open.
+        """
+        self._arm[ids] = joint_angles(points)
+        self.setpoint[ids] = points
+        self.fingers[ids] = fingers[:, None]
+        self._ctrl[ids, 6:] = 0 if closing else FINGER_OPEN
+
+    def hold_cube(self, ids: Ids, cubes: Floats, yaw: Floats, offsets: Floats) -> None:
+        """Let the grippers of the simulations `ids` hold the cube, and settle.
+
+        Args:
+            ids: (M,) simulations.
+            cubes: (M, 3) for the cubes' centres.
+            yaw: (M,) their turn about the vertical, at most an eighth of a circle.
+            offsets: (M, 3) from the cubes' centres to the tool centre points.
+        """
+        self.cube[ids] = cubes
+        self.cube_quaternion[ids] = 0
+        self.cube_quaternion[ids, 0], self.cube_quaternion[ids, 3] = np.cos(yaw / 2), np.sin(yaw / 2)
+        width = CUBE_HALF * (np.cos(yaw) + np.abs(np.sin(yaw)))
+        self.pose_arm(ids, cubes + offsets, width - SQUEEZE, closing=True)
+        self.refresh(ids)
+        for _ in range(SETTLING):
+            self.step(ids)
 
     def step(self, ids: Ids | None = None) -> None:
         """Simulate one control step of all simulations, or of `ids`."""

@@ -1,7 +1,10 @@
 """The tabletop tasks' oracles, one a file."""
 
 from etude.oracles.registry import register_oracle
+from etude.oracles.tabletop.carry import CarryOracle
 from etude.oracles.tabletop.close_drawer import CloseDrawerOracle
+from etude.oracles.tabletop.grasp import GraspOracle
+from etude.oracles.tabletop.lift import LiftOracle
 from etude.oracles.tabletop.open_drawer import OpenDrawerOracle
 from etude.oracles.tabletop.press_button import PressButtonOracle
 from etude.oracles.tabletop.pull_lever import PullLeverOracle
@@ -10,6 +13,9 @@ from etude.oracles.tabletop.unlock_drawer import UnlockDrawerOracle
 
 for _oracle in (
     ReachOracle,
+    GraspOracle,
+    LiftOracle,
+    CarryOracle,
     PressButtonOracle,
     OpenDrawerOracle,
     CloseDrawerOracle,

@@ -1,0 +1,55 @@
+"""carry: the grasped cube to a goal in the air."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.envs.tabletop.grasp import grasped_progress
+from etude.envs.tabletop.rewards import closeness
+from etude.envs.tabletop.scene import Scene
+from etude.envs.tabletop.starts import (
+    FURNITURE_WORDS,
+    GOAL,
+    GOAL_WORDS,
+    HELD,
+    IN_HAND_WORDS,
+    apart,
+    arrange,
+    drawn,
+    extent,
+    hold,
+)
+from etude.envs.task import Task
+
+TOLERANCE = 0.02
+UNSOLVED = 0.3
+FAR, NEAR = 0.8, 0.1
+
+
+class Carry(Task):
+    """Carry the grasped cube to a goal in the air, and hold it there."""
+
+    id = "carry"
+    horizon = 60
+    starts = f"cube in the air over {extent(HELD)}, grasped {IN_HAND_WORDS}; {GOAL_WORDS}; {FURNITURE_WORDS}"
+    marks = ("goal",)
+
+    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
+        """The cube in the closed gripper, in the air."""
+        arrange(scene, ids, rngs)
+        hold(scene, ids, rngs, drawn(HELD, rngs))
+        scene.goal[ids] = apart(scene.goal[ids], scene.tcp[ids], GOAL)
+
+    def reward(self, scene: Scene) -> NDArray[np.float64]:
+        """The way to a grasp, then the grasped cube's closeness to the goal."""
+        return np.where(self.success(scene), 1.0, UNSOLVED * carry_progress(scene))
+
+    def success(self, scene: Scene) -> NDArray[np.bool_]:
+        """The cube is grasped, and within TOLERANCE of the goal."""
+        return scene.grasped & (scene.distance(scene.goal, scene.cube) < TOLERANCE)
+
+
+def carry_progress(scene: Scene) -> NDArray[np.float64]:
+    """Towards a cube at the goal, (N,) in [0, 1]."""
+    return grasped_progress(scene, closeness(scene.distance(scene.goal, scene.cube), TOLERANCE, FAR, NEAR))
