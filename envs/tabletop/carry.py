@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.grasp import grasped_progress
+from etude.envs.tabletop.grasp import grasped_progress, held
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import Scene
 from etude.envs.tabletop.starts import (
@@ -20,14 +21,13 @@ from etude.envs.tabletop.starts import (
     extent,
     hold,
 )
-from etude.envs.task import Task
 
 TOLERANCE = 0.02
-UNSOLVED = 0.3
 FAR, NEAR = 0.8, 0.1
+OVER_PAD = np.array([0, 0, 0.12])
 
 
-class Carry(Task):
+class Carry(Primitive):
     """Carry the grasped cube to a goal in the air, and hold it there."""
 
     id = "carry"
@@ -41,9 +41,17 @@ class Carry(Task):
         hold(scene, ids, rngs, drawn(HELD, rngs))
         scene.goal[ids] = apart(scene.goal[ids], scene.tcp[ids], GOAL)
 
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Put the goal over the pad."""
+        scene.goal[ids] = scene.pad[ids] + OVER_PAD
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The way to a grasp, then the grasped cube's closeness to the goal."""
-        return np.where(self.success(scene), 1.0, UNSOLVED * carry_progress(scene))
+        return carry_progress(scene)
+
+    def ready(self, scene: Scene) -> NDArray[np.bool_]:
+        """Whether the cube is held."""
+        return held(scene)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube is grasped, and within TOLERANCE of the goal."""

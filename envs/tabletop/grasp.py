@@ -5,20 +5,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import CUBE_HALF, FINGER_OPEN, Scene
 from etude.envs.tabletop.starts import CUBE_WORDS, FURNITURE_WORDS, HOVER_WORDS, arrange, hover
-from etude.envs.task import Task
 
-UNSOLVED, APPROACH = 0.3, 0.5
+APPROACH = 0.5
 WITHIN, FAR, NEAR = 0.015, 1.0, 0.1
 ROUND = np.sqrt(2) * CUBE_HALF
 AROUND = np.array([0.02, 0.03, 0.02])
 RESTING = 0.2
 REACHED = 0.3
+HOLDING = np.array([0.025, 0.02, 0.03])
+LEAST, MOST = 0.012, 0.033
 
 
-class Grasp(Task):
+class Grasp(Primitive):
     """Grasp the cube from above, and hold it."""
 
     id = "grasp"
@@ -35,9 +37,13 @@ class Grasp(Task):
         """The goal goes with the cube."""
         mark_cube(scene, ids)
 
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Put the goal where the cube is."""
+        mark_cube(scene, ids)
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the cube, then the fingers' closing around it."""
-        return np.where(self.success(scene), 1.0, UNSOLVED * grasp_progress(scene))
+        return grasp_progress(scene)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """Both fingers touch the cube's sides, and do not bounce back from there."""
@@ -67,3 +73,10 @@ def grasped_progress(scene: Scene, share: NDArray[np.float64]) -> NDArray[np.flo
         share: (N,) of it that is done, in [0, 1]; it counts while the cube is grasped.
     """
     return REACHED * grasp_progress(scene) + (1 - REACHED) * np.where(scene.grasped, share, 0.0)
+
+
+def held(scene: Scene) -> NDArray[np.bool_]:
+    """Whether the cube is between the fingers, (N,): unlike a grasp, it bears a finger that parts for a step."""
+    width = scene.fingers.mean(axis=1)
+    between = (np.abs(scene.cube - scene.tcp) < HOLDING).all(axis=1)
+    return np.asarray(between & (width > LEAST) & (width < MOST))

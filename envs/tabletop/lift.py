@@ -5,17 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.grasp import grasped_progress
+from etude.envs.tabletop.grasp import grasped_progress, held
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.scene import CUBE_HALF, Scene
 from etude.envs.tabletop.starts import FURNITURE_WORDS, IN_HAND_WORDS, PLACE_WORDS, arrange, hold
-from etude.envs.task import Task
 
-UNSOLVED = 0.3
 LIFTED = 0.1
 AIM = np.array([0, 0, 0.12])
 
 
-class Lift(Task):
+class Lift(Primitive):
     """Lift the grasped cube by 10 cm, and hold it up."""
 
     id = "lift"
@@ -29,9 +28,17 @@ class Lift(Task):
         hold(scene, ids, rngs, scene.cube[ids])
         mark_above(scene, ids)
 
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Put the goal over where the cube is."""
+        mark_above(scene, ids)
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The way to a grasp, then the height of the grasped cube."""
-        return np.where(self.success(scene), 1.0, UNSOLVED * lift_progress(scene))
+        return lift_progress(scene)
+
+    def ready(self, scene: Scene) -> NDArray[np.bool_]:
+        """Whether the cube is held."""
+        return held(scene)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube is grasped, and LIFTED above the table."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.oracles.oracle import Privileged
+from etude.oracles.tabletop.clearance import clear_of_drawer
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
 Bools = NDArray[np.bool_]
@@ -39,4 +40,4 @@ class CubeOracle(TabletopOracle):
         target = cube.copy()
         target[:, 2] += np.where(around | (over & wide), 0, OVER)
         target[low, :2] = tcp[low, :2]
-        return target, around
+        return clear_of_drawer(privileged, target), around

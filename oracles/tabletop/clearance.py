@@ -1,0 +1,37 @@
+"""How the tabletop oracles keep clear of the drawer's handle, its walls and the cabinet."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.oracles.oracle import Privileged
+from etude.oracles.tabletop.motion import Floats
+
+BESIDE = 0.16
+BEFORE = 0.075
+THERE = 0.015
+UNDER = 0.02
+HIGH = 0.06
+
+
+def clear_of_drawer(privileged: Privileged, target: Floats) -> Floats:
+    """The same targets, (N, 3), but over the drawer and its handle on the way into and out of them.
+
+    Args:
+        privileged: the environment's privileged state.
+        target: (N, 3) where the finger tips should go.
+    """
+    tcp, handle = privileged["tcp"], privileged["handle"]
+
+    def within(point: Floats) -> NDArray[np.bool_]:
+        gap = point - handle
+        return (np.abs(gap[:, 0]) < BESIDE) & (gap[:, 1] < BEFORE)
+
+    here = within(tcp)
+    on = (here | within(target)) & (np.abs(target - tcp)[:, :2] > THERE).any(axis=1)
+    rising = on & here & (tcp[:, 2] - handle[:, 2] < UNDER)
+    clear = target.copy()
+    clear[on, 2] = np.maximum(target[on, 2], handle[on, 2] + HIGH)
+    clear[rising, :2] = tcp[rising, :2]
+    return clear
