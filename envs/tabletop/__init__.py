@@ -2,12 +2,14 @@
 
 from etude.envs.registry import register_task
 from etude.envs.tabletop.carry import Carry
+from etude.envs.tabletop.drop_in_drawer import DropInDrawer
 from etude.envs.tabletop.grasp import Grasp
 from etude.envs.tabletop.lift import Lift
 from etude.envs.tabletop.open_drawer import OpenDrawer
+from etude.envs.tabletop.place import Place
 from etude.envs.tabletop.press_button import PressButton
 from etude.envs.tabletop.reach import Reach
 from etude.envs.tabletop.unlock_drawer import UnlockDrawer
 
-for _task in (Reach, Grasp, Lift, Carry, PressButton, OpenDrawer, UnlockDrawer):
+for _task in (Reach, Grasp, Lift, Carry, Place, PressButton, OpenDrawer, DropInDrawer, UnlockDrawer):
     register_task(_task)

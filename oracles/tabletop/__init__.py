@@ -2,9 +2,11 @@
 
 from etude.oracles.registry import register_oracle
 from etude.oracles.tabletop.carry import CarryOracle
+from etude.oracles.tabletop.drop_in_drawer import DropInDrawerOracle
 from etude.oracles.tabletop.grasp import GraspOracle
 from etude.oracles.tabletop.lift import LiftOracle
 from etude.oracles.tabletop.open_drawer import OpenDrawerOracle
+from etude.oracles.tabletop.place import PlaceOracle
 from etude.oracles.tabletop.press_button import PressButtonOracle
 from etude.oracles.tabletop.reach import ReachOracle
 from etude.oracles.tabletop.unlock_drawer import UnlockDrawerOracle
@@ -14,8 +16,10 @@ for _oracle in (
     GraspOracle,
     LiftOracle,
     CarryOracle,
+    PlaceOracle,
     PressButtonOracle,
     OpenDrawerOracle,
+    DropInDrawerOracle,
     UnlockDrawerOracle,
 ):
     register_oracle(_oracle)
