@@ -3,9 +3,11 @@
 from etude.envs.registry import register_task
 from etude.envs.tabletop.carry import Carry
 from etude.envs.tabletop.close_drawer import CloseDrawer
+from etude.envs.tabletop.drop_in_drawer import DropInDrawer
 from etude.envs.tabletop.grasp import Grasp
 from etude.envs.tabletop.lift import Lift
 from etude.envs.tabletop.open_drawer import OpenDrawer
+from etude.envs.tabletop.place import Place
 from etude.envs.tabletop.press_button import PressButton
 from etude.envs.tabletop.pull_lever import PullLever
 from etude.envs.tabletop.reach import Reach
@@ -16,6 +18,8 @@ for _task in (
     Grasp,
     Lift,
     Carry,
+    Place,
+    DropInDrawer,
     PressButton,
     OpenDrawer,
     CloseDrawer,

@@ -22,6 +22,8 @@ FINGER_OPEN = 0.04
 
 CUBE_HALF = 0.02
 TOUCH_DEPTH = 0.025
+LET_GO = 0.03
+AWAY = 0.06
 SQUEEZE = 0.0006
 SETTLING = 3
 
@@ -30,6 +32,7 @@ DRAWER_TRAVEL = 0.16
 DRAWER_OPEN = 0.8 * DRAWER_TRAVEL
 PRESSED_BUTTON = np.array([0, 0, 0.055 - BUTTON_PRESSED])
 SHUT_HANDLE = np.array([0, 0.17, 0.086])
+DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, -0.035]])
 
 
 class Scene:
@@ -141,6 +144,30 @@ class Scene:
         x, y, z = self._cube_velocity.T
         speed: Floats = np.sqrt(x * x + y * y + z * z)
         return speed
+
+    @property
+    def release(self) -> Floats:
+        """How far the fingers have opened from a cube's width, (N,): 1 once they let go of it, however it is turned."""
+        opened: Floats = np.clip((self.fingers.min(axis=1) - CUBE_HALF) / (LET_GO - CUBE_HALF), 0, 1)
+        return opened
+
+    @property
+    def retreat(self) -> Floats:
+        """How far the tool centre point has gone from the cube, (N,): 1 once it is away."""
+        return np.minimum(self.distance(self.tcp, self.cube) / AWAY, 1)
+
+    @property
+    def left_alone(self) -> NDArray[np.bool_]:
+        """Whether the gripper is open, and away from the cube, (N,)."""
+        gone: NDArray[np.bool_] = (self.release == 1) & (self.retreat == 1)
+        return gone
+
+    @property
+    def cube_in_drawer(self) -> NDArray[np.bool_]:
+        """Whether the cube is on the drawer's floor, (N,)."""
+        place = self.cube - self.handle
+        inside: NDArray[np.bool_] = ((place > DRAWER_INSIDE[0]) & (place < DRAWER_INSIDE[1])).all(axis=1)
+        return inside
 
     @staticmethod
     def distance(a: Floats, b: Floats) -> Floats:

@@ -16,6 +16,7 @@ GOAL_CLEARANCE = 0.1
 FURNITURE = 0.04
 IN_HAND = np.array([0.006, 0.0, 0.005])
 ABOVE_CUBE = np.array([[-0.05, -0.05, 0.06], [0.05, 0.05, 0.16]])
+OVER_PAD = np.array([[-0.03, -0.03, 0.07], [0.03, 0.03, 0.15]])
 HELD = np.array([[*CUBE[0], 0.15], [*CUBE[1], 0.25]])
 
 
@@ -27,6 +28,7 @@ def extent(box: Floats) -> str:
 YAW_WORDS = f"±{np.degrees(CUBE_YAW):.0f}° of yaw"
 PLACE_WORDS = f"anywhere in {extent(CUBE)}"
 CUBE_WORDS = f"cube over {extent(CUBE)} and {YAW_WORDS}"
+PAD_WORDS = f"target over {extent(PAD)}"
 GOAL_WORDS = f"goal over {extent(GOAL)}, at least {100 * GOAL_CLEARANCE:.0f} cm from the finger tips"
 FURNITURE_WORDS = f"cabinet, button and lever ±{100 * FURNITURE:.0f} cm along x and y"
 TABLE_WORDS = f"robot at home; {FURNITURE_WORDS}; {CUBE_WORDS}"

@@ -3,9 +3,11 @@
 from etude.oracles.registry import register_oracle
 from etude.oracles.tabletop.carry import CarryOracle
 from etude.oracles.tabletop.close_drawer import CloseDrawerOracle
+from etude.oracles.tabletop.drop_in_drawer import DropInDrawerOracle
 from etude.oracles.tabletop.grasp import GraspOracle
 from etude.oracles.tabletop.lift import LiftOracle
 from etude.oracles.tabletop.open_drawer import OpenDrawerOracle
+from etude.oracles.tabletop.place import PlaceOracle
 from etude.oracles.tabletop.press_button import PressButtonOracle
 from etude.oracles.tabletop.pull_lever import PullLeverOracle
 from etude.oracles.tabletop.reach import ReachOracle
@@ -16,6 +18,8 @@ for _oracle in (
     GraspOracle,
     LiftOracle,
     CarryOracle,
+    PlaceOracle,
+    DropInDrawerOracle,
     PressButtonOracle,
     OpenDrawerOracle,
     CloseDrawerOracle,
