@@ -5,20 +5,21 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.grasp import held
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import DRAWER_TRAVEL, SHUT_HANDLE, Scene
+from etude.envs.tabletop.scene import DRAWER_INSIDE, DRAWER_TRAVEL, SHUT_HANDLE, Scene
 from etude.envs.tabletop.starts import FURNITURE_WORDS, IN_HAND_WORDS, arrange, drawn, extent, hold
-from etude.envs.task import Task
 
 RESTING = 0.05
-UNSOLVED, BRING, RELEASE = 0.3, 0.5, 0.25
+BRING, RELEASE = 0.5, 0.25
 WITHIN, FAR, NEAR = 0.06, 1.0, 0.1
 OPENING = np.array([[0.9 * DRAWER_TRAVEL], [DRAWER_TRAVEL]])
 OVER_DRAWER = np.array([[-0.05, -0.03, 0.1], [0.05, 0.03, 0.13]])
 LYING_PLACE = np.array([0, -0.154, -0.042])
 
 
-class DropInDrawer(Task):
+class DropInDrawer(Primitive):
     """Drop the grasped cube into the open drawer, so that it lies there."""
 
     id = "drop-in-drawer"
@@ -41,9 +42,17 @@ class DropInDrawer(Task):
         """The goal goes with the drawer."""
         mark_drawer(scene, ids)
 
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Put the goal on the drawer's floor."""
+        mark_drawer(scene, ids)
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The cube's closeness to a place in the drawer, then the gripper's opening and retreat."""
-        return np.where(self.success(scene), 1.0, UNSOLVED * drop_progress(scene))
+        return drop_progress(scene)
+
+    def ready(self, scene: Scene) -> NDArray[np.bool_]:
+        """Whether the cube is held, or has been let go over the drawer."""
+        return held(scene) | over_drawer(scene)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube lies still in the drawer, the gripper open and away."""
@@ -57,7 +66,18 @@ def mark_drawer(scene: Scene, ids: NDArray[np.intp]) -> None:
 
 def drop_progress(scene: Scene) -> NDArray[np.float64]:
     """Towards a cube that lies in the drawer, (N,) in [0, 1]."""
-    inside = scene.cube_in_drawer
+    inside = within_drawer(scene)
     near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
     left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
     return np.where(inside, BRING + left, BRING * near)
+
+
+def over_drawer(scene: Scene) -> NDArray[np.bool_]:
+    """Whether the cube is in the drawer or above it, (N,)."""
+    place = (scene.cube - scene.handle)[:, :2]
+    return np.asarray(((place > DRAWER_INSIDE[0, :2]) & (place < DRAWER_INSIDE[1, :2])).all(axis=1))
+
+
+def within_drawer(scene: Scene) -> NDArray[np.bool_]:
+    """Whether the cube is below the drawer's rim, (N,): on its floor, or tumbling in it."""
+    return over_drawer(scene) & (scene.cube[:, 2] < scene.handle[:, 2])

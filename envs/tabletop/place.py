@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.grasp import held
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import CUBE_HALF, Scene
 from etude.envs.tabletop.starts import (
@@ -17,15 +19,15 @@ from etude.envs.tabletop.starts import (
     extent,
     hold,
 )
-from etude.envs.task import Task
 
 TOLERANCE, LYING, NEARLY, RESTING = 0.02, 0.003, 0.012, 0.05
-UNSOLVED, BRING, RELEASE = 0.3, 0.5, 0.25
+FALLING = 0.03
+BRING, RELEASE = 0.5, 0.25
 FAR, NEAR = 1.0, 0.1
 RESTING_PLACE = np.array([0, 0, CUBE_HALF])
 
 
-class Place(Task):
+class Place(Primitive):
     """Put the grasped cube down on the target, let go, and retreat."""
 
     id = "place"
@@ -42,9 +44,17 @@ class Place(Task):
         hold(scene, ids, rngs, scene.pad[ids] + drawn(OVER_PAD, rngs))
         mark_pad(scene, ids)
 
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Put the goal where the cube's centre is once it lies on the target."""
+        mark_pad(scene, ids)
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The cube's closeness to where it should lie, then the gripper's opening and retreat."""
-        return np.where(self.success(scene), 1.0, UNSOLVED * place_progress(scene))
+        return place_progress(scene)
+
+    def ready(self, scene: Scene) -> NDArray[np.bool_]:
+        """Whether the cube is held, or has been let go over the target."""
+        return held(scene) | _on_target(scene, FALLING)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube lies still within TOLERANCE of the target, the gripper open and away."""

@@ -32,7 +32,7 @@ DRAWER_TRAVEL = 0.16
 DRAWER_OPEN = 0.8 * DRAWER_TRAVEL
 PRESSED_BUTTON = np.array([0, 0, 0.055 - BUTTON_PRESSED])
 SHUT_HANDLE = np.array([0, 0.17, 0.086])
-DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, -0.035]])
+DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, -0.015]])
 
 
 class Scene:

@@ -1,6 +1,7 @@
 """unlock-drawer: the button releases the drawer's lock, then the drawer is opened."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from etude.envs.tabletop.composition import Composition
 from etude.envs.tabletop.open_drawer import OpenDrawer
 from etude.envs.tabletop.press_button import PressButton
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.scene import Scene
 from etude.envs.tabletop.starts import TABLE_WORDS
 
@@ -16,7 +18,7 @@ class UnlockDrawer(Composition):
     """Press the button that unlocks the drawer, then open the drawer and keep it open."""
 
     id = "unlock-drawer"
-    stages = (PressButton(), OpenDrawer())
+    stages: ClassVar[tuple[Primitive, ...]] = (PressButton(), OpenDrawer())
     horizon = 80
     starts = f"drawer locked; {TABLE_WORDS}"
 

@@ -7,10 +7,13 @@ from etude.oracles.tabletop.drop_in_drawer import DropInDrawerOracle
 from etude.oracles.tabletop.grasp import GraspOracle
 from etude.oracles.tabletop.lift import LiftOracle
 from etude.oracles.tabletop.open_drawer import OpenDrawerOracle
+from etude.oracles.tabletop.pick_place import PickPlaceOracle
 from etude.oracles.tabletop.place import PlaceOracle
 from etude.oracles.tabletop.press_button import PressButtonOracle
 from etude.oracles.tabletop.pull_lever import PullLeverOracle
 from etude.oracles.tabletop.reach import ReachOracle
+from etude.oracles.tabletop.stow import StowOracle
+from etude.oracles.tabletop.tidy import TidyOracle
 from etude.oracles.tabletop.unlock_drawer import UnlockDrawerOracle
 
 for _oracle in (
@@ -25,5 +28,8 @@ for _oracle in (
     CloseDrawerOracle,
     PullLeverOracle,
     UnlockDrawerOracle,
+    PickPlaceOracle,
+    StowOracle,
+    TidyOracle,
 ):
     register_oracle(_oracle)

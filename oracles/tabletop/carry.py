@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.carry import TOLERANCE
+from etude.envs.tabletop.scene import CUBE_HALF
 from etude.oracles.oracle import Privileged
+from etude.oracles.tabletop.clearance import clear_of_drawer
 from etude.oracles.tabletop.cube import CubeOracle
 from etude.oracles.tabletop.motion import Floats
 
@@ -20,7 +22,7 @@ class CarryOracle(CubeOracle):
         """Where the cube would be at the goal."""
         target, closed = self.fetch(privileged, ahead)
         grasped = privileged["grasped"]
-        carried = privileged["goal"] + privileged["tcp"] - privileged["cube"]
+        carried = clear_of_drawer(privileged, privileged["goal"] + privileged["tcp"] - privileged["cube"], CUBE_HALF)
         return np.where(grasped[:, None], carried, target), closed | grasped
 
     def ready(self, privileged: Privileged) -> NDArray[np.bool_]:

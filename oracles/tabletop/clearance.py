@@ -15,12 +15,13 @@ UNDER = 0.02
 HIGH = 0.06
 
 
-def clear_of_drawer(privileged: Privileged, target: Floats) -> Floats:
+def clear_of_drawer(privileged: Privileged, target: Floats, below: float = 0) -> Floats:
     """The same targets, (N, 3), but over the drawer and its handle on the way into and out of them.
 
     Args:
         privileged: the environment's privileged state.
         target: (N, 3) where the finger tips should go.
+        below: how far what they hold hangs down below them, metres.
     """
     tcp, handle = privileged["tcp"], privileged["handle"]
 
@@ -30,8 +31,8 @@ def clear_of_drawer(privileged: Privileged, target: Floats) -> Floats:
 
     here = within(tcp)
     on = (here | within(target)) & (np.abs(target - tcp)[:, :2] > THERE).any(axis=1)
-    rising = on & here & (tcp[:, 2] - handle[:, 2] < UNDER)
+    rising = on & here & (tcp[:, 2] - handle[:, 2] < UNDER + below)
     clear = target.copy()
-    clear[on, 2] = np.maximum(target[on, 2], handle[on, 2] + HIGH)
+    clear[on, 2] = np.maximum(target[on, 2], handle[on, 2] + HIGH + below)
     clear[rising, :2] = tcp[rising, :2]
     return clear
