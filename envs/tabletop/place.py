@@ -19,7 +19,7 @@ from etude.envs.tabletop.starts import (
 )
 from etude.envs.task import Task
 
-TOLERANCE, LYING, NEARLY, RESTING = 0.02, 0.003, 0.012, 0.05
+TOLERANCE, LYING, NEARLY, RESTING = 0.02, 0.002, 0.012, 0.05
 UNSOLVED, BRING, RELEASE = 0.3, 0.5, 0.25
 FAR, NEAR = 1.0, 0.1
 RESTING_PLACE = np.array([0, 0, CUBE_HALF])
