@@ -20,7 +20,7 @@ from etude.envs.tabletop.starts import (
     hold,
 )
 
-TOLERANCE, LYING, NEARLY, RESTING = 0.02, 0.003, 0.012, 0.05
+TOLERANCE, LYING, NEARLY, RESTING = 0.02, 0.002, 0.012, 0.05
 FALLING = 0.03
 BRING, RELEASE = 0.5, 0.25
 FAR, NEAR = 1.0, 0.1

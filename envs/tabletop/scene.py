@@ -23,7 +23,7 @@ FINGER_OPEN = 0.04
 CUBE_HALF = 0.02
 TOUCH_DEPTH = 0.025
 LET_GO = 0.03
-AWAY = 0.06
+AROUND, AWAY = 0.025, 0.06
 SQUEEZE = 0.0006
 SETTLING = 3
 
@@ -153,8 +153,9 @@ class Scene:
 
     @property
     def retreat(self) -> Floats:
-        """How far the tool centre point has gone from the cube, (N,): 1 once it is away."""
-        return np.minimum(self.distance(self.tcp, self.cube) / AWAY, 1)
+        """How far the tool centre point has gone from the cube, (N,): 0 around it, 1 once it is away."""
+        gone: Floats = np.clip((self.distance(self.tcp, self.cube) - AROUND) / (AWAY - AROUND), 0, 1)
+        return gone
 
     @property
     def left_alone(self) -> NDArray[np.bool_]:
