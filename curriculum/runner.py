@@ -22,7 +22,7 @@ from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
 from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations
-from etude.curriculum.saves import newest_save, write_folder, write_save
+from etude.curriculum.saves import newest_save, sync, write_folder, write_save
 from etude.curriculum.status import Status, read_status, write_status
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -202,6 +202,7 @@ class _Run:
 
         started = time.perf_counter()
         with self._timed("saving"):
+            sync(self.folder.training)
             write_save(self.folder.save, self.status.step, write)
         self.last_save = time.perf_counter() - started
 

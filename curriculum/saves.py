@@ -18,11 +18,11 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     aside.mkdir(parents=True)
     write(aside)
     for path in sorted(aside.rglob("*")):
-        _sync(path)
-    _sync(aside)
+        sync(path)
+    sync(aside)
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(aside, folder)
-    _sync(folder.parent)
+    sync(folder.parent)
 
 
 def write_save(saves: Path, step: int, write: Callable[[Path], None]) -> None:
@@ -39,7 +39,8 @@ def newest_save(saves: Path) -> Path | None:
     return max(whole, key=lambda path: int(path.name), default=None)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Have a file or folder written to the disk before going on."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

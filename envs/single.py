@@ -17,14 +17,11 @@ class TabletopEnv(gymnasium.Env[Observations, NDArray[Any]]):
 
     metadata: dict[str, Any] = RENDERING
 
-    def __init__(
-        self, task: str, *, threads: int = 1, render_mode: str | None = None, width: int = 640, height: int = 480
-    ) -> None:
+    def __init__(self, task: str, *, render_mode: str | None = None, width: int = 640, height: int = 480) -> None:
         """Make the simulation; `reset` starts its episode.
 
         Args:
             task: a registered task's id.
-            threads: simulator threads.
             render_mode: None or "rgb_array".
             width: of pictures, pixels.
             height: of pictures, pixels.
@@ -35,7 +32,6 @@ class TabletopEnv(gymnasium.Env[Observations, NDArray[Any]]):
         self._vector = TabletopVectorEnv(
             task,
             autoreset_mode=AutoresetMode.DISABLED,
-            threads=threads,
             render_mode=render_mode,
             width=width,
             height=height,
@@ -47,7 +43,8 @@ class TabletopEnv(gymnasium.Env[Observations, NDArray[Any]]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observations, Info]:
         """Start an episode; without a seed, the generator goes on from where it is."""
         super().reset(seed=seed)
-        self._vector.seed_with(0, self.np_random, self.np_random_seed)
+        if self._vector.np_random[0] is not self.np_random:
+            self._vector.seed_with(0, self.np_random, self.np_random_seed)
         observations, info = self._vector.reset()
         return observations[0], _only(info)
 

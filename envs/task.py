@@ -25,7 +25,7 @@ class Task(ABC):
         parts: of a composition, the ids of its primitives in the order they are needed.
         horizon: control steps of an episode.
         starts: what varies from episode to episode, in words with their ranges.
-        marks: of "goal" and "pad", those that mean something in this task, and are shown.
+        shows_goal: whether pictures show the goal, where nothing else on the table stands for it.
     """
 
     id: ClassVar[str]
@@ -34,7 +34,7 @@ class Task(ABC):
     parts: ClassVar[tuple[str, ...]] = ()
     horizon: ClassVar[int]
     starts: ClassVar[str]
-    marks: ClassVar[tuple[str, ...]] = ()
+    shows_goal: ClassVar[bool] = False
 
     @abstractmethod
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:

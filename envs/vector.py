@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from etude.envs.errors import RequestError, RunError
 from etude.envs.registry import task_class
 from etude.envs.tabletop.camera import Camera
-from etude.envs.tabletop.observation import observation_space, observe
+from etude.envs.tabletop.observation import Observer, observation_space
 from etude.envs.tabletop.scene import CONTROL_RATE, Scene
 
 Observations = NDArray[np.float32]
@@ -77,8 +77,10 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
 
         self.scene = Scene(num_envs, threads)
+        self._observe = Observer(self.scene)
         self._picture = (width, height)
         self._camera: Camera | None = None
+        self._all = np.arange(num_envs)
         self._elapsed = np.zeros(num_envs, np.int64)
         self._over = np.zeros(num_envs, np.bool_)
         self._started = np.zeros(num_envs, np.bool_)
@@ -115,7 +117,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             if mask[i] and own is not None:
                 self.seed_with(i, *seeding.np_random(own))
         self._begin(np.flatnonzero(mask))
-        return observe(self.scene), self._info(mask)
+        return self._observe(), self._info(mask)
 
     def step(
         self, actions: NDArray[Any]
@@ -133,28 +135,27 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """
         moves = self._moves(actions)
         scene, task = self.scene, self.task
-        new = np.flatnonzero(self._over)
-        self._require_episodes(new)
-        live = np.flatnonzero(~self._over)
+        new, live = self._next_episodes()
         if live.size:
             scene.control(moves)
             scene.step(live if new.size else None)
-            self._elapsed[live] += 1
-            self._require_sound(live)
+            self._elapsed += ~self._over
             task.advance(scene, live)
         if new.size:
             self._begin(new)
-        observations, rewards = observe(scene), np.array(task.reward(scene), np.float64)
-        rewards[new] = 0
+        observations, rewards = self._observe(), np.array(task.reward(scene), np.float64)
+        self._require_sound(observations, rewards)
+        if new.size:
+            rewards[new] = 0
         truncated = self._elapsed >= task.horizon
-        info = self._info(np.ones(self.num_envs, np.bool_))
+        info = self._info()
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
             self._over[:] = truncated
         elif truncated.any():
             info = self._final(truncated, observations, info["success"])
             self._begin(np.flatnonzero(truncated))
-            observations = observe(scene)
-            info |= self._info(np.ones(self.num_envs, np.bool_))
+            observations = self._observe()
+            info |= self._info()
         return observations, rewards, np.zeros(self.num_envs, np.bool_), truncated, info
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
@@ -183,7 +184,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         state = self.scene.batch.state
         if snapshot["state"].shape != state.shape:
             raise RequestError(f"snapshot of shape {snapshot['state'].shape}: this environment's is {state.shape}")
-        self.scene.home(np.arange(self.num_envs))
+        self.scene.home(self._all)
         state[:] = snapshot["state"]
         self.scene.refresh()
         self._elapsed[:], self._over[:] = snapshot["elapsed"], snapshot["over"]
@@ -201,7 +202,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         if self.render_mode is None:
             return None
         if self._camera is None:
-            self._camera = Camera(*self._picture, self.task.marks)
+            self._camera = Camera(*self._picture, self.task.shows_goal)
         return tuple(self._camera.frame(state) for state in self.scene.batch.state)
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -229,8 +230,11 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self._episodes[ids] += 1
         self._over[ids], self._started[ids] = False, True
 
-    def _info(self, mask: NDArray[np.bool_]) -> Info:
-        return {"success": self.task.success(self.scene) & mask, "_success": mask.copy()}
+    def _info(self, mask: NDArray[np.bool_] | None = None) -> Info:
+        success = self.task.success(self.scene)
+        if mask is None:
+            return {"success": success, "_success": np.ones(self.num_envs, np.bool_)}
+        return {"success": success & mask, "_success": mask.copy()}
 
     def _final(self, over: NDArray[np.bool_], observations: Observations, success: NDArray[np.bool_]) -> Info:
         last = np.full(self.num_envs, None, dtype=object)
@@ -259,27 +263,35 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         return mask
 
     def _moves(self, actions: NDArray[Any]) -> NDArray[np.float64]:
-        moves = np.asarray(actions, np.float64)
+        moves: NDArray[np.float64] = np.asarray(actions, np.float64)
         if moves.shape != (self.num_envs, 4):
             raise RequestError(f"task {self.task.id}: actions of shape {moves.shape}, must be ({self.num_envs}, 4)")
-        if not np.isfinite(moves).all():
+        if not np.isfinite(moves.sum()):
             i = int(np.flatnonzero(~np.isfinite(moves).all(axis=1))[0])
             raise RequestError(f"task {self.task.id}: action {moves[i]} of environment {i} is not finite")
-        return np.clip(moves, -1, 1)
+        return np.minimum(np.maximum(moves, -1), 1)
 
-    def _require_episodes(self, over: NDArray[np.intp]) -> None:
+    def _next_episodes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The simulations in which this step begins an episode, and those in which it goes on with one."""
         if not self._started.all():
             raise ResetNeeded("reset the environment before its first step")
-        if over.size and self.autoreset_mode == AutoresetMode.DISABLED:
-            raise ResetNeeded(f"the episodes of environments {over.tolist()} are over: reset them with a reset_mask")
+        if not self._over.any():
+            return self._all[:0], self._all
+        new, live = np.flatnonzero(self._over), np.flatnonzero(~self._over)
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            raise ResetNeeded(f"the episodes of environments {new.tolist()} are over: reset them with a reset_mask")
+        return new, live
 
-    def _require_sound(self, live: NDArray[np.intp]) -> None:
-        for i, reason in self.scene.failures().items():
-            if i in live:
-                raise RunError(
-                    f"task {self.task.id}: environment {i} (seed {self._seeds[i]}, episode {self._episodes[i]} "
-                    f"of that seed) diverged at step {self._elapsed[i]}: {reason}"
-                )
+    def _require_sound(self, observations: Observations, rewards: NDArray[np.float64]) -> None:
+        warned = self.scene.batch.warning
+        if np.isfinite(observations.sum() + rewards.sum()) and not warned.any():
+            return
+        unsound = ~np.isfinite(observations).all(axis=1) | ~np.isfinite(rewards) | warned.any(axis=(1, 2))
+        i = int(np.flatnonzero(unsound)[0])
+        raise RunError(
+            f"task {self.task.id}: environment {i} (seed {self._seeds[i]}, episode {self._episodes[i]} of that seed) "
+            f"diverged at step {self._elapsed[i]}: {self.scene.warnings(i) or 'observation or reward is not finite'}"
+        )
 
 
 def _bytes(value: Any) -> NDArray[np.uint8]:

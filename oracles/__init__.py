@@ -1,6 +1,5 @@
 """Oracles, and the references that scores are measured against."""
 
-import etude.envs.tabletop  # noqa: F401  (registers the tasks)
 import etude.oracles.tabletop  # noqa: F401  (registers their oracles)
 from etude.oracles.measure import measure_oracle
 from etude.oracles.oracle import Oracle

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import mujoco
 
 from etude.envs import RequestError, get_task
 from etude.oracles.policies import oracle_policy, random_policy, zero_policy
@@ -70,6 +69,6 @@ def fingerprint(task_id: str, episodes: int) -> dict[str, Any]:
         "task": task_id,
         "version": spec.version,
         "sources": digest({*sources, *_FRAME}),
-        "mujoco": mujoco.__version__,
+        "mujoco": version("mujoco"),
         "episodes": episodes,
     }

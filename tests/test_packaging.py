@@ -1,6 +1,7 @@
 import re
 import tomllib
 from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -73,7 +74,7 @@ def test_every_dependency_is_pinned_to_a_version_in_its_range() -> None:
         pins[canonicalize_name(match[1])] = match[2]
     assert len(pins) == len(lines)
     project = PROJECT["project"]
-    for text in [*project["dependencies"], *project["optional-dependencies"]["dev"]]:
+    for text in chain(project["dependencies"], *project["optional-dependencies"].values()):
         requirement = Requirement(text)
         assert requirement.specifier.contains(pins[canonicalize_name(requirement.name)]), text
 

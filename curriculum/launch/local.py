@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -130,11 +131,12 @@ class _Study:
         return replace(run_status(self.folder.run(name)), of=self.ends[name])
 
     def _note(self, answer: Answer) -> None:
-        """A run whose process died cannot say so itself."""
+        """Mark a run as failed whose process could not do it itself."""
         name = next(name for name in self.names if str(name) == Path(answer.order["run"]).name)
         folder = self.folder.run(name)
         status = read_status(folder.status)
-        if answer.error is not None and (answer.died or status.state == "running"):
+        told = status.state in ("failed", "diverged")
+        if answer.error is not None and not folder.is_held() and (answer.died or not told):
             where = f"{status.task or 'before the first task'} at step {status.step:,}, seed {name.seed}"
             write_status(folder.status, replace(status, state="failed", reason=f"{where}: {answer.error}", speed=None))
 
@@ -200,7 +202,10 @@ def _claimed(suite: Suite, out: Path) -> Iterator[None]:
 
 @contextmanager
 def _termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end a study the way Ctrl-C does."""
+    """Let SIGTERM end a study the way Ctrl-C does; a thread other than the main one has no say in signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -12,6 +12,7 @@ before it: all its randomness is seeded where it begins.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import queue
@@ -25,6 +26,7 @@ from typing import Any
 def main() -> None:
     """Obey until stdin ends, which is where the parent has gone or has no more to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent hears Ctrl-C too, and ends its workers.
+    faulthandler.enable()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # What a task or an agent prints is no answer.
     orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()

@@ -72,6 +72,8 @@ def draw(curves: Curves) -> "Figure":
     for panel in panels[len(tasks) :]:
         panel.remove()
     for index, panel in enumerate(panels[: len(tasks)]):
+        # A line of the title is left for the subtitle.
+        panel.set_title(textwrap.fill(tasks[index], 32) + "\n", loc="left")
         _dress(panel, curves, last_in_column=index + columns >= len(tasks), first_in_row=index % columns == 0)
         if index < len(tasks) - 1:
             _draw_task(panel, curves, index)
@@ -90,7 +92,6 @@ def _columns(panels: int) -> int:
 def _draw_task(panel: "Axes", curves: Curves, index: int) -> None:
     ends = np.array((0, *curves.suite.ends))
     begin, end = ends[index : index + 2]
-    panel.set_title(_title(curves.suite.tasks[index]), loc="left")
     panel.axvspan(begin, end, color="0.92", lw=0, zorder=0)
     for boundary in ends[1:-1]:
         panel.axvline(boundary, color="0.6", lw=0.7, ls=(0, (2, 2)), zorder=1)
@@ -99,50 +100,45 @@ def _draw_task(panel: "Axes", curves: Curves, index: int) -> None:
 
     seeds = finished_seeds(curves, ("sequential",))
     if not seeds:
-        return
+        return _add_subtitle(panel, curves, seeds, "no seed finished")
     view = StudyView(curves, seeds)
     steps, mean = view.steps("sequential"), view.scores("sequential")[index]
     _draw_mean(panel, steps, mean, SEQUENTIAL)
     share, learnt = lost(view)[index], learnt_scores(view)[index]
     if np.isnan(share):
-        _note(panel, "not learnt: no $D_i$")
-        return
+        return _add_subtitle(panel, curves, seeds, "not learnt")
     after = steps >= end
     panel.plot([end, ends[-1]], [learnt, learnt], color=LOST, lw=1, ls=":", zorder=2)
     bottom = np.minimum(learnt, np.maximum(mean[after], 0))
     panel.fill_between(steps[after], bottom, learnt, color=LOST, alpha=0.35, lw=0, zorder=2)
-    _note(panel, f"$D_{{{index + 1}}}$ = {share:.1f}")
+    _add_subtitle(panel, curves, seeds, f"$D_{{{index + 1}}}$ = {share:.1f}")
 
 
 def _draw_composition(panel: "Axes", curves: Curves) -> None:
     begin, end = (0, *curves.suite.ends)[-2:]
-    panel.set_title(_title(f"{curves.suite.composition} (composition)"), loc="left")
-    panel.set_xlabel("steps of the composition's training")
+    panel.set_xlabel("steps of the composition's own training")
     panel.set_xlim(0, end - begin)
     colours = {"sequential": SEQUENTIAL, "scratch": SCRATCH}
     starts = {"sequential": begin, "scratch": 0}
+    common = finished_seeds(curves, ("sequential", "scratch"))
+    means: dict[str, tuple[Any, FloatArray]] = {}
     for regime in (regime for regime in colours if regime in curves.regimes):
         _draw_seeds(panel, curves, regime, -1, colours[regime], start=starts[regime])
-        seeds = finished_seeds(curves, (regime,))
+        seeds = common or finished_seeds(curves, (regime,))
         if seeds:
             view = StudyView(curves, seeds)
             own = view.steps(regime) >= starts[regime]
-            own_steps = view.steps(regime)[own] - starts[regime]
-            _draw_mean(panel, own_steps, view.scores(regime)[-1, own], colours[regime])
+            means[regime] = view.steps(regime)[own] - starts[regime], view.scores(regime)[-1, own]
+            _draw_mean(panel, *means[regime], colours[regime])
 
-    seeds = finished_seeds(curves, ("sequential", "scratch"))
-    if not seeds:
-        return
-    view = StudyView(curves, seeds)
-    lead = fwt(view)
-    if isinstance(lead, Value):
-        steps = view.steps("scratch")
-        practised = view.scores("sequential")[-1, view.steps("sequential") >= begin]
-        fresh = view.scores("scratch")[-1]
-        shade: dict[str, Any] = {"interpolate": True, "lw": 0, "alpha": 0.35, "zorder": 2}
-        panel.fill_between(steps, fresh, practised, where=practised >= fresh, color=AHEAD, **shade)
-        panel.fill_between(steps, fresh, practised, where=practised < fresh, color=BEHIND, hatch="////", **shade)
-        _note(panel, f"FWT = {lead.value:+.1f}")
+    lead = fwt(StudyView(curves, common)) if common else None
+    if not isinstance(lead, Value):
+        return _add_subtitle(panel, curves, common, "composition, no FWT")
+    (steps, practised), (_, fresh) = means["sequential"], means["scratch"]
+    shade: dict[str, Any] = {"interpolate": True, "lw": 0, "alpha": 0.35, "zorder": 2}
+    panel.fill_between(steps, fresh, practised, where=practised >= fresh, color=AHEAD, **shade)
+    panel.fill_between(steps, fresh, practised, where=practised < fresh, color=BEHIND, hatch="////", **shade)
+    _add_subtitle(panel, curves, common, f"composition, FWT = {lead.value:+.1f}")
 
 
 def _draw_seeds(panel: "Axes", curves: Curves, regime: str, index: int, colour: str, start: int = 0) -> None:
@@ -174,13 +170,12 @@ def _dress(panel: "Axes", curves: Curves, *, last_in_column: bool, first_in_row:
         panel.set_ylabel("score" if curves.of == "score" else "success (%)")
 
 
-def _title(text: str) -> str:
-    return textwrap.fill(text, 32, break_on_hyphens=True)
-
-
-def _note(panel: "Axes", text: str) -> None:
-    box = {"boxstyle": "round,pad=0.25", "fc": "white", "ec": "none", "alpha": 0.85}
-    panel.text(0.98, 0.04, text, transform=panel.transAxes, ha="right", va="bottom", fontsize=9, bbox=box, zorder=5)
+def _add_subtitle(panel: "Axes", curves: Curves, seeds: tuple[int, ...], text: str) -> None:
+    """A line between title and curves, where it covers none; it counts the seeds where some are missing."""
+    planned = len(curves.suite.seeds)
+    if len(seeds) < planned:
+        text += f" ({len(seeds)} of {planned} seeds)"
+    panel.text(0, 1.02, text, transform=panel.transAxes, ha="left", va="bottom")
 
 
 def _add_legend(figure: "Figure", curves: Curves) -> None:
@@ -191,9 +186,7 @@ def _add_legend(figure: "Figure", curves: Curves) -> None:
     entries: list[Line2D | Patch] = []
     for regime, (name, colour) in names.items():
         if regime in curves.regimes:
-            records = curves.regimes[regime]
-            label = f"{name}, mean of {len(records.finished)} of {len(records.seeds)} seeds"
-            entries.append(Line2D([], [], color=colour, lw=2, label=label))
+            entries.append(Line2D([], [], color=colour, lw=2, label=f"{name}, seed mean"))
     entries.append(Line2D([], [], color="0.4", lw=0.7, label="one seed"))
     if any(records.unfinished for records in curves.regimes.values()):
         entries.append(Line2D([], [], color="0.4", lw=0.7, ls=":", label="unfinished seed, not counted"))

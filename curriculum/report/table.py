@@ -13,7 +13,7 @@ from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
 from etude.curriculum.metrics.compute import compute_metrics
 from etude.curriculum.report.words import counted, explain, nothing_measured
 
-FILES = ("metrics.json", "metrics-success.json", "figures/learning_curves.png", "figures/learning_curves-success.png")
+FILES = ("metrics*.json", "figures/*.png", "figures/*.pdf", "wandb")
 
 
 def print_table(study: Path, console: Console, metrics: Mapping[str, Any] | None = None) -> None:
@@ -114,4 +114,4 @@ def _low_high(ends: Mapping[str, float] | None, form: str) -> str:
 
 
 def _files(study: Path) -> list[str]:
-    return [name for name in FILES if (study / name).exists()]
+    return [str(path.relative_to(study)) for pattern in FILES for path in sorted(study.glob(pattern))]

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.errors import RunError
 from etude.envs.tabletop.model import drawn_model
 
-GROUPS = {"goal": 4, "pad": 5}
+GOAL_GROUP = 4
 
 
 class Camera:
     """A camera over the table, from where all of it is seen."""
 
-    def __init__(self, width: int, height: int, marks: Sequence[str]) -> None:
+    def __init__(self, width: int, height: int, goal: bool) -> None:
         """Make the renderer.
 
         Args:
             width: pixels.
             height: pixels.
-            marks: of "goal" and "pad", those to show.
+            goal: whether to show the goal.
 
         Raises:
             RunError: this machine cannot draw; the message says what it lacks.
@@ -33,8 +31,7 @@ class Camera:
         self._model = drawn_model()
         self._data = mujoco.MjData(self._model)
         self._options = mujoco.MjvOption()
-        for mark, group in GROUPS.items():
-            self._options.geomgroup[group] = mark in marks
+        self._options.geomgroup[GOAL_GROUP] = goal
         try:
             self._renderer = mujoco.Renderer(self._model, height, width)
         except Exception as error:

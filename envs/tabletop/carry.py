@@ -33,7 +33,7 @@ class Carry(Primitive):
     id = "carry"
     horizon = 60
     starts = f"cube in the air over {extent(HELD)}, grasped {IN_HAND_WORDS}; {GOAL_WORDS}; {FURNITURE_WORDS}"
-    marks = ("goal",)
+    shows_goal = True
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """The cube in the closed gripper, in the air."""

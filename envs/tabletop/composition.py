@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -71,11 +72,8 @@ class Composition(Task):
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Staged: a share for every stage done, and the present one's progress."""
-        stage = self.stage(scene)
-        progress = np.zeros(scene.size)
-        for k in np.unique(stage):
-            progress = np.where(stage == k, self.stages[k].progress(scene), progress)
-        return np.where(self.success(scene), 1.0, staged(stage, np.minimum(progress, ALMOST), len(self.stages)))
+        shaped = staged(scene, scene.latch[:, STAGE], [partial(_unsolved, part) for part in self.stages])
+        return np.where(self.success(scene), 1.0, shaped)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The last stage has been reached, can still be gone on with, and is solved."""
@@ -83,3 +81,7 @@ class Composition(Task):
         reached = self.stage(scene) == len(self.stages) - 1
         held: NDArray[np.bool_] = reached & last.ready(scene) & last.success(scene)
         return held
+
+
+def _unsolved(part: Primitive, scene: Scene) -> NDArray[np.float64]:
+    return np.minimum(part.progress(scene), ALMOST)

@@ -20,7 +20,7 @@ class Lift(Primitive):
     id = "lift"
     horizon = 40
     starts = f"cube on the table, grasped {IN_HAND_WORDS}, {PLACE_WORDS}; {FURNITURE_WORDS}"
-    marks = ("goal",)
+    shows_goal = True
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """The cube between the closed fingers, where it stands; the goal marks a place over it."""

@@ -11,7 +11,9 @@ from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 APPROACH = 0.4
-WITHIN, FAR, NEAR = 0.045, 1.0, 0.1
+WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
+HOOKED = np.array([0, -0.015, 0])
+HALF_PAD = np.array([0, 0.006, 0])
 
 
 class OpenDrawer(Primitive):
@@ -22,7 +24,7 @@ class OpenDrawer(Primitive):
     starts = TABLE_WORDS
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts; the goal marks the handle of the shut drawer."""
+        """The common starts; the goal marks the handle."""
         arrange(scene, ids, rngs)
         self.mark(scene, ids)
 
@@ -30,10 +32,16 @@ class OpenDrawer(Primitive):
         """Put the goal where the handle is while the drawer is shut."""
         scene.goal[ids] = scene.cabinet[ids] + SHUT_HANDLE
 
+    def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """The goal follows the handle, so that an agent which goes to goals does not hold the drawer shut."""
+        scene.goal[ids] = scene.handle[ids]
+
     def progress(self, scene: Scene) -> NDArray[np.float64]:
-        """Closeness of the finger tips to the handle, then the opening."""
-        distance = scene.distance(scene.handle, scene.tcp)
-        opening = np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
+        """Closeness of the left finger to behind the handle, then the opening."""
+        finger = scene.tcp - HALF_PAD
+        finger[:, 1] -= scene.fingers[:, 0]
+        distance = scene.distance(scene.handle + HOOKED, finger)
+        opening = np.minimum(np.maximum(scene.drawer_opening / DRAWER_OPEN, 0), 1)
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:

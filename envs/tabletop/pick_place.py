@@ -15,4 +15,3 @@ class PickPlace(Composition):
     stages = (Grasp(), Lift(), Carry(), Place())
     horizon = 70
     starts = f"{PAD_WORDS}; {TABLE_WORDS}"
-    marks = ("pad",)

@@ -36,7 +36,6 @@ class Place(Primitive):
         f"cube in the air over {extent(OVER_PAD)} above the target, grasped {IN_HAND_WORDS}; {PAD_WORDS}; "
         f"{FURNITURE_WORDS}"
     )
-    marks = ("pad",)
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """The cube in the closed gripper, over the target; the goal marks where it should lie."""

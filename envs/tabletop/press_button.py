@@ -33,7 +33,7 @@ class PressButton(Primitive):
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the button, then its depth."""
         distance = scene.distance(scene.button, scene.tcp)
-        depth = np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
+        depth = np.minimum(np.maximum(scene.button_depth / BUTTON_PRESSED, 0), 1)
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * depth
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:

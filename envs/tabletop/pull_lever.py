@@ -27,7 +27,7 @@ class PullLever(Primitive):
         f"the angle from {np.degrees(ANGLE[0]):.0f}° to {np.degrees(ANGLE[1]):.0f}°, towards the middle of the table; "
         f"{TABLE_WORDS}"
     )
-    marks = ("goal",)
+    shows_goal = True
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """The common starts; the goal marks the lever's tip at an angle."""

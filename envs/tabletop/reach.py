@@ -21,7 +21,7 @@ class Reach(Task):
     id = "reach"
     horizon = 60
     starts = f"{GOAL_WORDS}; {TABLE_WORDS}"
-    marks = ("goal",)
+    shows_goal = True
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """The common starts."""

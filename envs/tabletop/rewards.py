@@ -1,17 +1,16 @@
 """The shaping that all tabletop rewards share."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-
-LINEAR_SHARE = 0.5
+from etude.envs.tabletop.scene import Floats, Scene
 
 
 def closeness(distance: Floats, within: float, far: float, near: float) -> Floats:
     """How close something is, (N,): 1 within `within`, and falling all the way from there.
 
-    A share of it is linear, so that it does not fade between here and `far`; the rest is `1 - tanh`, steep at the end.
+    Half of it is linear, so that it does not fade between here and `far`; half is `1 - tanh`, steep at the end.
 
     Args:
         distance: (N,) metres.
@@ -20,17 +19,24 @@ def closeness(distance: Floats, within: float, far: float, near: float) -> Float
         near: length scale of the steep part, metres.
     """
     beyond = np.maximum(distance - within, 0)
-    linear: Floats = np.clip(1 - beyond / far, 0, 1)
-    steep: Floats = 1 - np.tanh(beyond / near)
-    return LINEAR_SHARE * linear + (1 - LINEAR_SHARE) * steep
+    linear = np.maximum(1 - beyond / far, 0)
+    steep = 1 - np.tanh(beyond / near)
+    close: Floats = (linear + steep) / 2
+    return close
 
 
-def staged(stage: NDArray[np.int_], progress: Floats, stages: int) -> Floats:
+def staged(scene: Scene, stage: Floats, progresses: Sequence[Callable[[Scene], Floats]]) -> Floats:
     """A composition's reward, `(k + progress) / K`, (N,).
 
     Args:
-        stage: (N,) stages done, k.
-        progress: (N,) within the present stage, in [0, 1).
-        stages: their number, K.
+        scene: the scene.
+        stage: (N,) stages done, k, in 0..K.
+        progresses: of each of the K stages, what computes its progress, (N,) in [0, 1].
     """
-    return (stage + progress) / stages
+    progress = np.zeros(scene.size)
+    for k, compute in enumerate(progresses):
+        here = stage == k
+        if here.any():
+            np.copyto(progress, compute(scene), where=here)
+    reward: Floats = (stage + progress) / len(progresses)
+    return reward

@@ -71,7 +71,7 @@ class Scene:
         import mujoco
         from mujoco.batch import Batch
 
-        self._velocity_stage = mujoco.mjtStage.mjSTAGE_VEL.value
+        self.velocity_stage = mujoco.mjtStage.mjSTAGE_VEL.value
         self._no_stage = mujoco.mjtStage.mjSTAGE_NONE.value
         self._warning_names = [str(name).removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__]
         self.size = simulations
@@ -112,7 +112,8 @@ class Scene:
         self.cabinet, self.button_base, self.lever_base = stand("cabinet"), stand("button_base"), stand("lever_base")
         self.latch: Floats = batch.bind("userdata")
 
-        batch.reset(keyframe=0, stage=self._velocity_stage)
+        batch.reset(keyframe=0, stage=self.velocity_stage)
+        self._home = batch.state[0].copy()
 
     @property
     def cube_yaw(self) -> Floats:
@@ -120,6 +121,17 @@ class Scene:
         w, x, y, z = self.cube_quaternion.T
         yaw: Floats = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
         return yaw
+
+    @property
+    def cube_turn(self) -> Floats:
+        """Where the cube's sides point, (N, 2): cosine and sine of four times the yaw, since a quarter turn is none.
+
+        Both fade as the cube tips over, so that they never jump.
+        """
+        turn = self.cube_quaternion[:, 0] + 1j * self.cube_quaternion[:, 3]  # by half the yaw
+        for _ in range(3):
+            turn *= turn
+        return turn[:, None].view(np.float64)
 
     @property
     def touched(self) -> NDArray[np.bool_]:
@@ -173,8 +185,10 @@ class Scene:
     @staticmethod
     def distance(a: Floats, b: Floats) -> Floats:
         """Euclidean distance between points, (N,)."""
-        x, y, z = (a - b).T
-        length: Floats = np.sqrt(x * x + y * y + z * z)
+        way = a - b
+        way *= way
+        x, y, z = way.T
+        length: Floats = np.sqrt(x + y + z)
         return length
 
     def control(self, actions: Floats) -> None:
@@ -187,8 +201,8 @@ class Scene:
             actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is positive.
         """
         moved = self.setpoint + SETPOINT_RATE * actions[:, :3]
-        leashed = np.clip(moved, self.tcp - SETPOINT_LEASH, self.tcp + SETPOINT_LEASH)
-        self.setpoint[:] = np.clip(leashed, WORKSPACE[0], WORKSPACE[1])
+        leashed = np.minimum(np.maximum(moved, self.tcp - SETPOINT_LEASH), self.tcp + SETPOINT_LEASH)
+        self.setpoint[:] = np.minimum(np.maximum(leashed, WORKSPACE[0]), WORKSPACE[1])
         self._ctrl[:, 6:] = np.where(actions[:, 3:] > 0, 0.0, FINGER_OPEN)
 
     def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:
@@ -225,24 +239,19 @@ class Scene:
 
     def step(self, ids: Ids | None = None) -> None:
         """Simulate one control step of all simulations, or of `ids`."""
-        self.batch.step(ids, nstep=SUBSTEPS, stage=self._velocity_stage)
+        self.batch.step(ids, nstep=SUBSTEPS, stage=self.velocity_stage)
 
     def home(self, ids: Ids) -> None:
         """Put the simulations `ids` at home: nothing locked, latched or moved."""
-        self.batch.reset(ids, keyframe=0, stage=self._no_stage)
+        if self.batch.warning.any():
+            self.batch.reset(ids, stage=self._no_stage)
+        self.batch.state[ids] = self._home
 
     def refresh(self, ids: Ids | None = None) -> None:
         """Make the derived words current after the state of all simulations, or of `ids`, was written."""
-        self.batch.forward(ids, stage=self._velocity_stage)
+        self.batch.forward(ids, stage=self.velocity_stage)
 
-    def failures(self) -> dict[int, str]:
-        """The simulations that have gone wrong since their episode began, and how."""
-        counts = self.batch.warning[:, :, 1]
-        finite = np.isfinite(self.batch.state).all(axis=1)
-        if finite.all() and not counts.any():
-            return {}
-        reasons = {}
-        for i in np.flatnonzero(~finite | counts.any(axis=1)):
-            names = [self._warning_names[k] for k in np.flatnonzero(counts[i])]
-            reasons[int(i)] = f"MuJoCo warns of {', '.join(names)}" if names else "its state is not finite"
-        return reasons
+    def warnings(self, i: int) -> str:
+        """What MuJoCo has warned of in simulation `i`, in one line; empty if of nothing."""
+        names = [name for name, count in zip(self._warning_names, self.batch.warning[i, :, 1], strict=False) if count]
+        return f"MuJoCo warns of {', '.join(names)}" if names else ""

@@ -9,13 +9,17 @@ from etude.envs.tabletop.scene import DRAWER_OPEN, DRAWER_TRAVEL
 from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
-ALONG = 0.045
-CLEARANCE = 0.026
-BEHIND = 0.02
-PAST = -0.012
-LOW = 0.015
+# Metres from the handle's middle to the tool centre point, whose finger tips reach 11 mm lower; the bar is 8 mm thick.
+ALONG = 0.045  # along the bar, where the fingers do not meet its posts
+CLEARANCE = 0.031  # above, to pass over the bar
+BEHIND = 0.018  # where the front finger comes down between bar and drawer
+LOW = 0.016  # above, where the tips are below the bar's top
+BEFORE = 0.1  # in front, where the front finger may be on the bar or before it
+PULL = 0.1  # far ahead of the bar, to pull at full speed
+# Metres from the front finger's inner face to the bar's middle, in the direction of the pull.
+PAST = -0.01
 HOOKED = 0.005
-PULL = 0.1
+STEPS_DOWN = 1.5  # steps that the way down takes, while the fingers go on
 ENOUGH = (DRAWER_OPEN + DRAWER_TRAVEL) / 2
 
 
@@ -27,11 +31,12 @@ class OpenDrawerOracle(TabletopOracle):
     def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, bool]:
         """Low over the handle, down behind it, and pull; a finger that came down on or before it rises first."""
         tcp, handle, front = privileged["tcp"], privileged["handle"], privileged["fingers"][:, 0]
-        gap, soon = tcp - handle, ahead - handle
+        gap = tcp - handle
+        soon = np.minimum(gap[:, 1], gap[:, 1] + STEPS_DOWN * (ahead - tcp)[:, 1])
         along, low = np.abs(gap[:, 0]) < ALONG, gap[:, 2] < LOW
         hooked = along & low & (gap[:, 1] - front < HOOKED)
-        past = along & (np.minimum(gap, soon)[:, 1] - front < PAST)
-        before = low & ~hooked & (gap[:, 1] < 0.1)
+        past = along & (soon - front < PAST)
+        before = low & ~hooked & (gap[:, 1] < BEFORE)
         opened = privileged["drawer_opening"] > ENOUGH
         target = handle.copy()
         target[:, 1] += np.where(hooked, PULL, BEHIND)

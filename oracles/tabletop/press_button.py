@@ -9,10 +9,11 @@ from etude.envs.tabletop.scene import BUTTON_PRESSED
 from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
-RIM = 0.045
-CLEARANCE = 0.02
-THROUGH = -0.03
-SUNK = -0.002
+# Metres from the middle of the button's top to the finger or the tool centre point, whose tips reach 11 mm lower.
+RIM = 0.045  # sideways, where the finger is over the button
+CLEARANCE = 0.02  # above, to pass over the rim
+THROUGH = -0.03  # below, to press with all the force there is
+SUNK = -0.002  # below, where no tip on the button can be
 
 
 class PressButtonOracle(TabletopOracle):

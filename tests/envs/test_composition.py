@@ -11,7 +11,7 @@ from etude.envs import Task
 from etude.envs.tabletop.composition import STAGE, Composition
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness, staged
-from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, PRESSED_BUTTON, SHUT_HANDLE, Scene
+from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, PRESSED_BUTTON, Scene
 from etude.envs.tabletop.starts import arrange
 from etude.envs.vector import TabletopVectorEnv
 from etude.oracles import get_oracle
@@ -32,18 +32,20 @@ class WrittenOut(Task):
         scene.drawer_locked[ids] = 1
 
     def advance(self, scene: Scene, ids: Ids) -> None:
-        pressed = ids[(scene.button_depth[ids] > BUTTON_PRESSED) & (scene.latch[ids, 0] == 0)]
+        pressed = ids[(scene.button_depth > BUTTON_PRESSED)[ids]]
         scene.latch[pressed, 0] = 1
         scene.drawer_locked[pressed] = 0
-        scene.goal[pressed] = scene.cabinet[pressed] + SHUT_HANDLE
+        unlocked = ids[scene.latch[ids, 0] > 0]
+        scene.goal[unlocked] = scene.handle[unlocked]
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
+        finger = scene.tcp - [0, 0.006, 0]
+        finger[:, 1] -= scene.fingers[:, 0]
         near_button = closeness(scene.distance(scene.button, scene.tcp), 0.02, 1.0, 0.1)
-        near_handle = closeness(scene.distance(scene.handle, scene.tcp), 0.045, 1.0, 0.1)
+        near_handle = closeness(scene.distance(scene.handle + [0, -0.015, 0], finger), 0.02, 1.0, 0.1)
         press = 0.4 * near_button + (1 - 0.4) * np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
         pull = 0.4 * near_handle + (1 - 0.4) * np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
-        unlocked = scene.latch[:, 0] > 0
-        shaped = staged(unlocked.astype(int), np.where(unlocked, pull, press), 2)
+        shaped = staged(scene, scene.latch[:, 0], (lambda _: press, lambda _: pull))
         return np.where(self.success(scene), 1.0, shaped)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:

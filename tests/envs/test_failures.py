@@ -27,11 +27,20 @@ def test_a_simulation_that_diverges_is_named(make: MakeVector) -> None:
     assert "\n" not in message
 
 
-def test_a_state_that_is_not_finite_is_named_even_without_a_warning(make: MakeVector) -> None:
+def test_a_single_simulation_that_diverges_is_named() -> None:
+    env = TabletopEnv("reach")
+    env.reset(seed=5)
+    env.reset()
+    env.unwrapped._vector.scene.batch.qvel[0, 0] = 1e12
+    with pytest.raises(RunError, match=r"environment 0 \(seed 5, episode 2 of that seed\) diverged at step 1"):
+        env.step(np.zeros(4))
+
+
+def test_what_is_not_finite_is_named_even_without_a_warning(make: MakeVector) -> None:
     env = make("reach", 2)
     env.reset(seed=0)
-    env.scene.latch[1, 0] = np.nan
-    with pytest.raises(RunError, match="environment 1 .* its state is not finite"):
+    env.scene.goal[1, 0] = np.nan
+    with pytest.raises(RunError, match="environment 1 .* step 1: observation or reward is not finite"):
         env.step(np.zeros((2, 4)))
 
 

@@ -7,33 +7,32 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from etude.envs import task_ids
-from etude.envs.tabletop.observation import SIZE, SLOTS, observe
+from etude.envs.tabletop.observation import PLACES, SIZE, SLOTS, Observer
 from etude.envs.vector import TabletopVectorEnv
 
 MakeVector = Callable[..., TabletopVectorEnv]
 
-PLACES = {
-    "tcp_from_home": 0,
-    "setpoint_from_tcp": 3,
-    "fingers": 6,
-    "cube_from_tcp": 8,
-    "cube_turn": 11,
-    "goal_from_tcp": 13,
-    "pad_from_tcp": 16,
-    "handle_from_tcp": 19,
-    "drawer_opening": 22,
-    "drawer_locked": 23,
-    "button_from_tcp": 24,
-    "button_depth": 27,
-    "lever_from_tcp": 28,
-    "lever_angle": 31,
+STARTS = {
+    "tcp": 0,
+    "handle": 3,
+    "button": 6,
+    "lever": 9,
+    "setpoint": 12,
+    "cube": 15,
+    "goal": 18,
+    "pad": 21,
+    "fingers": 24,
+    "drawer_opening": 26,
+    "drawer_locked": 27,
+    "button_depth": 28,
+    "lever_angle": 29,
+    "cube_turn": 30,
 }
 
 
 def test_every_slot_keeps_its_place() -> None:
-    starts = np.cumsum([0, *(slot.size for slot in SLOTS)])
-    assert {slot.name: int(start) for slot, start in zip(SLOTS, starts, strict=False)} == PLACES
-    assert starts[-1] == SIZE == 32
+    assert {word: place.start for word, place in PLACES.items()} == STARTS
+    assert SIZE == 32
 
 
 def test_the_space_is_the_same_bounded_box_in_every_task(make: MakeVector) -> None:
@@ -42,17 +41,20 @@ def test_the_space_is_the_same_bounded_box_in_every_task(make: MakeVector) -> No
     assert isinstance(spaces[0], Box) and spaces[0].dtype == np.float32 and spaces[0].is_bounded()
 
 
-def test_slots_read_in_their_units(make: MakeVector) -> None:
-    env = make("unlock-drawer", 2)
-    observations, _ = env.reset(seed=0)
+def test_slots_read_their_words_in_their_units(make: MakeVector, actions: NDArray[np.float32]) -> None:
+    env = make("unlock-drawer", 16)
+    env.reset(seed=0)
+    for action in actions[:50, :16]:
+        observations, *_ = env.step(action)
     scene = env.scene
-    button = PLACES["button_from_tcp"]
-    assert np.allclose(observations[:, button : button + 3] * 0.25, scene.button - scene.tcp, atol=1e-6)
-    assert np.all(observations[:, PLACES["drawer_locked"]] == 1)
-    assert np.allclose(observations[:, :6], 0, atol=1e-6)
-    scene.drawer_opening[1] = 0.08
-    scene.refresh()
-    assert np.allclose(observe(scene)[:, PLACES["drawer_opening"]], [0, 0.5])
+    for slot in SLOTS:
+        values = getattr(scene, slot.word).reshape(16, -1)
+        if slot.word == "tcp":
+            values = values - [0.45, 0, 0.22]
+        elif slot.size == 3:
+            values = values - scene.tcp
+        expected = np.clip(values / slot.unit, -slot.bound, slot.bound)
+        assert np.allclose(observations[:, PLACES[slot.word]], expected, atol=1e-5), slot.word
 
 
 @pytest.mark.parametrize("turn", [0, np.pi / 2, np.pi, -np.pi / 2])
@@ -60,10 +62,11 @@ def test_a_quarter_turn_of_the_cube_is_not_seen(turn: float, make: MakeVector) -
     env = make("reach", 1)
     observations, _ = env.reset(seed=0)
     scene = env.scene
-    half = (scene.cube_yaw + turn) / 2
-    scene.cube_quaternion[:] = np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=1)
+    yaw = scene.cube_yaw + turn
+    scene.cube_quaternion[:] = np.stack([np.cos(yaw / 2), 0 * yaw, 0 * yaw, np.sin(yaw / 2)], axis=1)
     scene.refresh()
-    assert np.allclose(observe(scene), observations, atol=1e-5)
+    assert np.allclose(scene.cube_turn[0], [np.cos(4 * yaw[0]), np.sin(4 * yaw[0])])
+    assert np.allclose(Observer(scene)(), observations, atol=1e-5)
 
 
 def test_observations_stay_inside_their_space(make: MakeVector, actions: NDArray[np.float32]) -> None:

@@ -43,7 +43,7 @@ def test_pictures_may_be_large() -> None:
     env.close()
 
 
-def test_the_goal_is_shown_only_where_it_means_something() -> None:
+def test_the_goal_is_shown_where_nothing_else_stands_for_it() -> None:
     green = {}
     for task in ("reach", "press-button"):
         env = TabletopVectorEnv(task, 1, render_mode="rgb_array")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from etude.envs import task_ids
+from etude.envs.tabletop.scene import BUTTON_PRESSED
 from etude.envs.vector import TabletopVectorEnv
 
 MakeVector = Callable[..., TabletopVectorEnv]
@@ -11,7 +12,7 @@ MakeVector = Callable[..., TabletopVectorEnv]
 
 @pytest.fixture
 def started(make: MakeVector) -> TabletopVectorEnv:
-    env = make("unlock-drawer", 1000)
+    env = make("reach", 1000)
     env.reset(seed=0)
     return env
 
@@ -33,7 +34,7 @@ def test_the_starts_fill_their_ranges(started: TabletopVectorEnv) -> None:
 
 def test_everything_starts_at_rest_and_in_reach(started: TabletopVectorEnv) -> None:
     scene, batch = started.scene, started.scene.batch
-    assert not batch.qvel.any() and not scene.latch.any() and scene.drawer_locked.all()
+    assert not batch.qvel.any() and not scene.latch.any() and not scene.drawer_locked.any()
     assert np.allclose(scene.tcp, [0.45, 0, 0.22], atol=1e-9)
     low, high = [0.28, -0.42, 0], [0.64, 0.4, 0.37]
     for point in (scene.cube, scene.goal, scene.handle, scene.button, scene.lever):
@@ -56,8 +57,7 @@ def test_no_start_is_solved(task_id: str, make: MakeVector) -> None:
     env = make(task_id, 1000)
     _, info = env.reset(seed=0)
     assert info["success"].dtype == np.bool_ and info["_success"].all() and not info["success"].any()
-    if "goal" in env.task.marks:
-        assert np.linalg.norm(env.scene.goal - env.scene.tcp, axis=1).min() > 0.099
+    assert np.linalg.norm(env.scene.goal - env.scene.tcp, axis=1).min() > 0.099
 
 
 def test_successive_episodes_differ(make: MakeVector) -> None:
@@ -66,3 +66,19 @@ def test_successive_episodes_differ(make: MakeVector) -> None:
     second, _ = env.reset()
     assert not np.any(np.all(first == second, axis=1))
     assert not np.array_equal(first[0], first[1])
+
+
+def test_the_goal_marks_what_a_task_asks_for_first(make: MakeVector) -> None:
+    for task_id in ("press-button", "unlock-drawer"):
+        env = make(task_id, 8)
+        env.reset(seed=0)
+        assert np.allclose(env.scene.goal, env.scene.button - [0, 0, BUTTON_PRESSED])
+    env = make("open-drawer", 8)
+    env.reset(seed=0)
+    assert np.allclose(env.scene.goal, env.scene.handle)
+
+
+def test_a_composition_starts_locked(make: MakeVector) -> None:
+    env = make("unlock-drawer", 8)
+    env.reset(seed=0)
+    assert env.scene.drawer_locked.all()
