@@ -13,6 +13,8 @@ BEFORE = 0.075
 THERE = 0.015
 UNDER = 0.02
 HIGH = 0.06
+ROOM = np.array([-0.177, -0.138])
+ASIDE = 0.01
 
 
 def clear_of_drawer(privileged: Privileged, target: Floats, below: float = 0) -> Floats:
@@ -36,3 +38,16 @@ def clear_of_drawer(privileged: Privileged, target: Floats, below: float = 0) ->
     clear[on, 2] = np.maximum(target[on, 2], handle[on, 2] + HIGH + below)
     clear[rising, :2] = tcp[rising, :2]
     return clear
+
+
+def between_walls(privileged: Privileged) -> Floats:
+    """Where to grasp the cube, (N, 3): a little beside its middle where the hand would meet the drawer or the cabinet.
+
+    Args:
+        privileged: the environment's privileged state.
+    """
+    cube = np.array(privileged["cube"])
+    place = cube[:, 1] - privileged["handle"][:, 1]
+    aside = np.clip(np.clip(place, ROOM[0], ROOM[1]) - place, -ASIDE, ASIDE)
+    cube[:, 1] += np.where(privileged["cube_in_drawer"], aside, 0)
+    return cube

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.oracles.oracle import Privileged
-from etude.oracles.tabletop.clearance import clear_of_drawer
+from etude.oracles.tabletop.clearance import between_walls, clear_of_drawer
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
 Bools = NDArray[np.bool_]
@@ -31,7 +31,7 @@ class CubeOracle(TabletopOracle):
         Returns:
             Where the finger tips should go, (N, 3), and whether the gripper shall be closed, (N,).
         """
-        tcp, cube = privileged["tcp"], privileged["cube"]
+        tcp, cube = privileged["tcp"], between_walls(privileged)
         gap, soon = np.abs(tcp - cube), np.abs(ahead - cube)
         over = (gap[:, :2] < SIDE).all(axis=1) & (soon[:, :2] < SIDE).all(axis=1)
         around = (gap[:, :2] < AROUND[:2]).all(axis=1) & ((ahead - cube)[:, 2] < CLOSING)
