@@ -12,7 +12,6 @@ from etude.envs.tabletop.place import Place
 from etude.envs.tabletop.press_button import PressButton
 from etude.envs.tabletop.pull_lever import PullLever
 from etude.envs.tabletop.reach import Reach
-from etude.envs.tabletop.retrieve import Retrieve
 from etude.envs.tabletop.stow import Stow
 from etude.envs.tabletop.tidy import Tidy
 from etude.envs.tabletop.unlock_drawer import UnlockDrawer
@@ -32,6 +31,5 @@ for _task in (
     PickPlace,
     Stow,
     Tidy,
-    Retrieve,
 ):
     register_task(_task)

@@ -198,12 +198,14 @@ class Scene:
         along an axis, and never leaves the workspace.
 
         Args:
-            actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is positive.
+            actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is positive,
+                opens where it is negative, and keeps to what it was told before where it is zero.
         """
         moved = self.setpoint + SETPOINT_RATE * actions[:, :3]
         leashed = np.minimum(np.maximum(moved, self.tcp - SETPOINT_LEASH), self.tcp + SETPOINT_LEASH)
         self.setpoint[:] = np.minimum(np.maximum(leashed, WORKSPACE[0]), WORKSPACE[1])
-        self._ctrl[:, 6:] = np.where(actions[:, 3:] > 0, 0.0, FINGER_OPEN)
+        gripper, fingers = actions[:, 3:], self._ctrl[:, 6:]
+        fingers[:] = np.where(gripper > 0, 0.0, np.where(gripper < 0, FINGER_OPEN, fingers))
 
     def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:
         """Put the arms of the simulations `ids` at rest elsewhere, as if they had been sent there.

@@ -12,7 +12,6 @@ from etude.oracles.tabletop.place import PlaceOracle
 from etude.oracles.tabletop.press_button import PressButtonOracle
 from etude.oracles.tabletop.pull_lever import PullLeverOracle
 from etude.oracles.tabletop.reach import ReachOracle
-from etude.oracles.tabletop.retrieve import RetrieveOracle
 from etude.oracles.tabletop.stow import StowOracle
 from etude.oracles.tabletop.tidy import TidyOracle
 from etude.oracles.tabletop.unlock_drawer import UnlockDrawerOracle
@@ -32,6 +31,5 @@ for _oracle in (
     PickPlaceOracle,
     StowOracle,
     TidyOracle,
-    RetrieveOracle,
 ):
     register_oracle(_oracle)
