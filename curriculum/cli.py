@@ -27,6 +27,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to 
 Study = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder, like studies/quick.", show_default=False)]
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from etude import __version__
+
+        print(f"etude {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _etude(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
 @app.command()
 def tasks(as_json: Json = False) -> None:
     """List the tasks that suites can use."""

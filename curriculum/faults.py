@@ -13,12 +13,14 @@ _WRONG_KIND = {
     "int_from_float": "is not an integer",
     "int_parsing_size": "is too large a number",
     "string_type": "is not text",
-    "tuple_type": "is not a list; write it in brackets, as in [0, 1]",
     "dict_type": "is not a mapping from keys to values",
     "model_type": "is not a mapping from keys to values",
     "too_short": "is empty; it needs at least one entry",
     "string_too_short": "is empty",
 }
+
+
+_LISTS = {"tasks": "[reach, press-button]", "regimes": "[sequential, scratch]", "imports": "[tasks.py]"}
 
 
 def first_fault(error: ValidationError, model: type[BaseModel], settings: Any) -> str:
@@ -51,6 +53,10 @@ def _what(fault: ErrorDetails) -> str:
             return f"is not one of {', '.join(options)}"
         case "string_pattern_mismatch":
             return "is not a plain name; use letters, digits, '-', '_' and '.', a letter or digit first"
+        case "tuple_type":
+            return f"is not a list; write it in brackets, as in {_LISTS.get(str(fault['loc'][-1]), '[0, 1]')}"
+        case "string_type" if isinstance(fault["input"], dict):
+            return "is a mapping, not text; a word with ':' after it makes one"
         case kind:
             return _WRONG_KIND.get(kind, f"is wrong: {fault['msg']}")
 

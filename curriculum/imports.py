@@ -20,10 +20,12 @@ def import_all(entries: Iterable[str]) -> None:
         try:
             if entry.endswith(".py"):
                 _import_file(Path(entry))
+            elif not all(part.isidentifier() for part in entry.split(".")):
+                raise RequestError("neither a module's name nor a file ending in .py")
             else:
                 importlib.import_module(entry)
         except RequestError as error:
-            raise RequestError(f"imports: {entry}: {error}") from error
+            raise RequestError(f"imports: {entry or repr(entry)}: {error}") from error
         except (Exception, SystemExit) as error:
             reason = " ".join(str(error).split()) or "no reason given"
             raise RequestError(f"imports: {entry}: {type(error).__name__}: {reason}") from error

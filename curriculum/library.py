@@ -10,6 +10,7 @@ from etude.curriculum.yaml_text import parse
 from etude.envs.errors import RequestError, nearest
 
 _CONFIGS = Path(next(iter(etude.configs.__path__)))
+_LARGEST = 1_000_000
 
 
 def names(kind: str) -> list[str]:
@@ -24,11 +25,11 @@ def find_suite(name_or_path: str) -> Path:
         RequestError: there is none; the nearest names.
     """
     path = Path(name_or_path)
-    if not (os.sep in name_or_path or path.suffix in {".yaml", ".yml"}):
+    if not (os.sep in name_or_path or name_or_path in {".", ".."} or path.suffix in {".yaml", ".yml"}):
         path = _CONFIGS / "suites" / f"{name_or_path}.yaml"
     if not os.path.isfile(path):
         there = "a folder, not a suite's YAML file" if os.path.isdir(path) else "there is no such suite"
-        raise RequestError(f"{name_or_path}: {there}; {nearest(path.stem, names('suites'))}")
+        raise RequestError(f"{shortened(name_or_path)}: {there}; {nearest(path.stem, names('suites'))}")
     return path
 
 
@@ -39,7 +40,7 @@ def read_agent(name: str) -> dict[str, Any]:
         RequestError: there is no such file; the nearest names.
     """
     if name not in names("agents"):
-        raise RequestError(f"agent: there is no agent {name!r}; {nearest(name, names('agents'))}")
+        raise RequestError(f"agent: there is no agent {name!r:.60}; {nearest(name.lower(), names('agents'))}")
     return read_mapping(_CONFIGS / "agents" / f"{name}.yaml")
 
 
@@ -50,7 +51,11 @@ def read_mapping(path: Path) -> dict[str, Any]:
         RequestError: the file cannot be read, or holds something else.
     """
     try:
+        if path.stat().st_size > _LARGEST:
+            raise RequestError(f"{path}: larger than {_LARGEST:_} bytes, which no suite is")
         value = parse(path.read_text(encoding="utf-8"))
+    except RequestError:
+        raise
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
@@ -64,3 +69,8 @@ def read_mapping(path: Path) -> dict[str, Any]:
 def absolute_imports(entries: Iterable[Any], folder: Path) -> list[Any]:
     """A suite's imports with the files among them, those ending in `.py`, made absolute from a folder."""
     return [str((folder / e).absolute()) if isinstance(e, str) and e.endswith(".py") else e for e in entries]
+
+
+def shortened(path: str) -> str:
+    """A path as a message shows it: whole, unless no one would read it."""
+    return path if len(path) <= 200 else f"{path[:57]}..."

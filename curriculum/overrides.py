@@ -28,7 +28,7 @@ class Override:
         path = tuple(key.strip().split("."))
         if not equals or not all(path):
             raise RequestError(
-                f"{text!r} is not an override; write key=value, as in seeds=[0,1] or evaluation.every=4096"
+                f"{text!r:.60} is not an override; write key=value, as in seeds=[0,1] or evaluation.every=4096"
             )
         try:
             return cls(path, parse(value))
@@ -49,7 +49,7 @@ def override(settings: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]
     tasks = _names(settings.get("tasks"))
     parsed = [Override.parse(text) for text in changes]
     for change in sorted(parsed, key=lambda change: change.path not in {("agent",), ("agent", "algorithm")}):
-        if change.path[0] == "budget" and len(change.path) > 1 and isinstance(settings.get("budget"), int):
+        if change.path[0] == "budget" and len(change.path) > 1 and isinstance(settings.get("budget"), int | float):
             settings["budget"] = {"default": settings["budget"]}
         if change.path == ("agent", "algorithm") and isinstance(settings.get("agent"), dict):
             if settings["agent"].get("algorithm") != change.value:

@@ -18,7 +18,7 @@ from pydantic import (
 
 from etude.curriculum.faults import first_fault
 from etude.curriculum.imports import import_all
-from etude.curriculum.library import absolute_imports, find_suite, read_mapping
+from etude.curriculum.library import absolute_imports, find_suite, read_mapping, shortened
 from etude.curriculum.overrides import override
 from etude.curriculum.yaml_text import dump
 from etude.envs.errors import RequestError, nearest
@@ -31,7 +31,10 @@ _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 CHECKPOINTS = 100_000
 """The most checkpoints that a task can have."""
 
-Steps = Annotated[int, Field(gt=0, le=10**12)]
+Whole = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
+"""Takes 1e6 for the integer it is."""
+
+Steps = Annotated[int, Field(gt=0, le=10**12), Whole]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Text = Annotated[str, Field(min_length=1)]
@@ -58,7 +61,7 @@ class EvaluationConfig(_Settings):
     """
 
     every: Steps
-    episodes: Annotated[int, Field(gt=0, le=100_000)] = 20
+    episodes: Annotated[int, Field(gt=0, le=100_000), Whole] = 20
     also: Annotated[tuple[Steps, ...], Field(strict=False)] = ()
 
     _no_twice = field_validator("also")(_distinct)
@@ -74,7 +77,7 @@ class AgentConfig(_Settings):
     """
 
     algorithm: Text
-    environments: Annotated[int, Field(gt=0, le=65_536)] = 32
+    environments: Annotated[int, Field(gt=0, le=65_536), Whole] = 32
     parameters: dict[str, Any] = {}
 
 
@@ -104,7 +107,7 @@ class Suite(_Settings):
 
     name: Name
     tasks: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
-    budget: Annotated[dict[str, Steps], BeforeValidator(lambda v: {"default": v} if _is_scalar(v) else v)]
+    budget: Annotated[dict[str, Steps], BeforeValidator(lambda v: _for_every_task(v))]
     seeds: Annotated[tuple[Seed, ...], Field(strict=False, min_length=1)] = (0, 1, 2)
     regimes: Annotated[tuple[Regime, ...], Field(strict=False, min_length=1)] = REGIMES
     evaluation: EvaluationConfig
@@ -169,13 +172,13 @@ def load_suite(
         _check_tasks(settings)
         suite = _build(settings)
     except RequestError as error:
-        raise RequestError(f"suite {name_or_path}: {error}") from error
+        raise RequestError(f"suite {shortened(name_or_path)}: {error}") from error
     if check_folder is not None:
         check_folder(suite)
     try:
         _check_training(suite)
     except RequestError as error:
-        raise RequestError(f"suite {name_or_path}: {error}") from error
+        raise RequestError(f"suite {shortened(name_or_path)}: {error}") from error
     return suite
 
 
@@ -190,8 +193,9 @@ def read_suite(study: Path) -> Suite:
     path = study / "suite.yaml"
     if not path.is_file():
         raise RequestError(f"{study}: not a study; it holds no suite.yaml")
+    settings = read_mapping(path)
     try:
-        return _build(read_mapping(path))
+        return _build(settings)
     except RequestError as error:
         raise RequestError(f"{path}: {error}") from error
 
@@ -271,8 +275,10 @@ def _with_defaults(model: type[BaseModel], settings: dict[str, Any]) -> dict[str
     return filled
 
 
-def _is_scalar(value: Any) -> bool:
-    return not isinstance(value, dict | list)
+def _for_every_task(budget: Any) -> Any:
+    if isinstance(budget, list):
+        raise ValueError("is a list; give one number, or a number a task, as in {reach: 40_960, default: 81_920}")
+    return budget if isinstance(budget, dict) else {"default": budget}
 
 
 def _are_names(value: Any) -> TypeGuard[list[str]]:

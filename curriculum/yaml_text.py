@@ -73,6 +73,8 @@ def parse(text: str) -> Any:
         raise ValueError(f"{where}{error.problem or error.context}") from None
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
+    except ValueError:
+        raise ValueError("a number in it has thousands of digits") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

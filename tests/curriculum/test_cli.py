@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
+import etude
 from etude.curriculum import cli
 from etude.curriculum.suite import load_suite
 from etude.envs import get_task, task_ids
@@ -36,6 +37,11 @@ def test_output_fits_80_columns(capsys: pytest.CaptureFixture[str], command: lis
     assert cli.main(command) == 0
     out = capsys.readouterr().out
     assert out and max(map(len, out.splitlines())) <= 80
+
+
+def test_the_version_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"etude {etude.__version__}\n"
 
 
 def test_tasks_are_listed_for_programs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,7 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
         ),
         ("tasks=[reach,reach]", "tasks holds reach twice"),
         ("tasks=[]", "tasks: [] is empty; it needs at least one entry"),
-        ("tasks=reach", 'tasks: "reach" is not a list; write it in brackets, as in [0, 1]'),
+        ("tasks=reach", 'tasks: "reach" is not a list; write it in brackets, as in [reach, press-button]'),
         ("tasks=[1]", "tasks.0: 1 is not text"),
         ("evaluation.evry=2048", "evaluation.evry: there is no such key; did you mean every?"),
         ("evalution.every=2048", "evalution: there is no such key; did you mean evaluation?"),
@@ -82,8 +82,13 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
         ("budget=-5", "budget: -5 must be above 0"),
         ("budget.default=0", "budget.default: 0 must be above 0"),
         ("budget=true", "budget: true is not an integer"),
-        ("budget=1e5", "budget: 100000.0 is not an integer"),
-        ("budget=[1]", "budget: [1] is not a mapping from keys to values"),
+        ("budget=1.5", "budget: 1.5 is not an integer"),
+        (
+            "budget=[1]",
+            "budget is a list; give one number, or a number a task, as in {reach: 40_960, default: 81_920}",
+        ),
+        ("budget=.nan", 'budget: ".nan" is not an integer'),
+        ("budget=.inf", "budget: Infinity is not an integer"),
         (
             "budget.reach=20_000",
             "budget.reach: 20_000 is no multiple of the agent's rollout of 2_048 steps; try 18_432 or 20_480",
@@ -120,7 +125,14 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
         ("agent=sec", "agent: there is no agent 'sec'; did you mean sac?"),
         ("agent=3", "agent: 3 is not a mapping from keys to values"),
         ("agent={environments: 32}", "agent.algorithm: is missing, and has no default"),
-        ("agent.environments=2.0", "agent.environments: 2.0 is not an integer"),
+        ("agent.environments=2.5", "agent.environments: 2.5 is not an integer"),
+        ("agent=PPO", "agent: there is no agent 'PPO'; did you mean ppo?"),
+        (
+            "agent.algorithm=os:",
+            "agent.algorithm: {\"os\": null} is a mapping, not text; a word with ':' after it makes one",
+        ),
+        ("imports=[.]", "imports: .: neither a module's name nor a file ending in .py"),
+        ('imports=[""]', "imports: '': neither a module's name nor a file ending in .py"),
         ("agent.environments=1000000000000", "agent.environments: 1000000000000 must be at most 65_536"),
         ("imports=[no_such_module]", "imports: no_such_module: ModuleNotFoundError: No module named 'no_such_module'"),
     ],
@@ -167,6 +179,7 @@ def test_of_several_faults_a_misspelt_key_is_told_first() -> None:
         ("quik", "quik: there is no such suite; did you mean quick?"),
         ("nowhere/smoke.yaml", "nowhere/smoke.yaml: there is no such suite; did you mean smoke?"),
         ("/tmp", "/tmp: a folder, not a suite's YAML file; known: quick, smoke"),
+        (".", ".: a folder, not a suite's YAML file; known: quick, smoke"),
         ("x" * 5000 + ".yaml", "there is no such suite; known: quick, smoke"),
     ],
 )
@@ -182,6 +195,8 @@ def test_an_absent_suite_gets_the_nearest_names(name: str, message: str) -> None
         (b"quick", "holds 'quick', not a mapping from keys to values"),
         (b"a: [1", "not YAML that can be read here: line 1, column 6:"),
         (b"a: 1\na: 2", "key a is given twice"),
+        (b"a: 1" + b"0" * 5000, "not YAML that can be read here: a number in it has thousands of digits"),
+        (b"a: " + b"b" * 1_000_000, "larger than 1_000_000 bytes, which no suite is"),
         (b"\xff\xfe\x00", "not YAML that can be read here"),
     ],
 )
@@ -245,6 +260,24 @@ def test_a_folder_without_a_whole_suite_is_not_a_study(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text("name: quick")
     with pytest.raises(RequestError, match="suite.yaml: tasks: is missing"):
         read_suite(tmp_path)
+    (tmp_path / "suite.yaml").write_text("name: [")
+    with pytest.raises(RequestError) as raised:
+        read_suite(tmp_path)
+    assert str(raised.value).count("suite.yaml") == 1
+
+
+def test_a_whole_number_with_an_exponent_is_an_integer() -> None:
+    suite = load_suite("quick", ["budget=2048e2", "evaluation.episodes=1e1", "agent.environments=3.2e1"])
+    assert suite.budget["reach"] == 204_800 and type(suite.budget["reach"]) is int
+    assert (suite.evaluation.episodes, suite.agent.environments) == (10, 32)
+
+
+def test_what_is_long_is_not_told_whole() -> None:
+    assert len(fault("x" * 5000)) < 200
+    assert len(fault("agent=" + "x" * 5000)) < 200
+    with pytest.raises(RequestError) as raised:
+        load_suite("x" * 5000)
+    assert len(str(raised.value)) < 200
 
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", fullmatch=True)
