@@ -39,7 +39,8 @@ def test_an_oracle_is_measured_in_80_columns(
     assert cli.main(["oracle", "reach", "--episodes", episodes]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
-    assert [line.split()[0] for line in out.splitlines()[3:6]] == ["oracle", "random", "zero"]
+    first = [line.split()[0] for line in out.splitlines() if line.strip()]
+    assert first[-3:] == ["oracle", "random", "zero"]
 
 
 def test_an_oracle_is_measured_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
