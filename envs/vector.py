@@ -26,8 +26,8 @@ Snapshot = dict[str, NDArray[Any]]
 
 RENDERING: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": CONTROL_RATE}
 PRIVILEGED = (
-    "tcp setpoint fingers finger_speed cube cube_yaw cube_speed cube_in_drawer touched grasped handle drawer_opening "
-    "drawer_locked button button_depth lever lever_angle goal pad latch"
+    "tcp setpoint fingers cube cube_yaw touched grasped handle drawer_opening drawer_locked button button_depth "
+    "lever lever_angle goal pad latch"
 ).split()
 
 

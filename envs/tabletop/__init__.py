@@ -1,35 +1,10 @@
 """The tabletop: the scene, and one file a task."""
 
 from etude.envs.registry import register_task
-from etude.envs.tabletop.carry import Carry
-from etude.envs.tabletop.close_drawer import CloseDrawer
-from etude.envs.tabletop.drop_in_drawer import DropInDrawer
-from etude.envs.tabletop.grasp import Grasp
-from etude.envs.tabletop.lift import Lift
 from etude.envs.tabletop.open_drawer import OpenDrawer
-from etude.envs.tabletop.pick_place import PickPlace
-from etude.envs.tabletop.place import Place
 from etude.envs.tabletop.press_button import PressButton
-from etude.envs.tabletop.pull_lever import PullLever
 from etude.envs.tabletop.reach import Reach
-from etude.envs.tabletop.stow import Stow
-from etude.envs.tabletop.tidy import Tidy
 from etude.envs.tabletop.unlock_drawer import UnlockDrawer
 
-for _task in (
-    Reach,
-    Grasp,
-    Lift,
-    Carry,
-    Place,
-    DropInDrawer,
-    PressButton,
-    OpenDrawer,
-    CloseDrawer,
-    PullLever,
-    UnlockDrawer,
-    PickPlace,
-    Stow,
-    Tidy,
-):
+for _task in (Reach, PressButton, OpenDrawer, UnlockDrawer):
     register_task(_task)

@@ -12,8 +12,8 @@ from etude.oracles.oracle import Oracle, Privileged
 
 Floats = NDArray[np.float64]
 
-LEAD = 0.7  # of the distance that is left
-BRAKE = 0.4  # of the last step's motion
+LEAD = 0.6  # of the distance that is left
+BRAKE = 1.0  # of the last step's motion
 
 
 class TabletopOracle(Oracle):
