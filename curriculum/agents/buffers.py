@@ -17,7 +17,8 @@ def save_buffer(buffer: BaseBuffer, path: Path) -> None:
     Raises:
         RunError: the buffer keeps something else, which an array cannot hold.
     """
-    filled = buffer.size()
+    # One more than it says: where next observations have no array of their own, the newest is in the next row.
+    filled = min(buffer.size() + 1, buffer.buffer_size)
     values: dict[str, Any] = {}
     for name, value in vars(buffer).items():
         if name in SETTINGS:

@@ -28,6 +28,7 @@ AGENTS = [
     ("TRPO", {"n_steps": 8, "batch_size": 16}),
     ("SAC", SAC),
     ("SAC", SAC | {"replay_buffer": "keep", "n_steps": 3, "train_freq": 4, "gradient_steps": 2}),
+    ("SAC", SAC | {"optimize_memory_usage": True, "replay_buffer_kwargs": {"handle_timeout_termination": False}}),
     ("TD3", TD3),
     ("DDPG", SAC),
     ("TQC", SAC),
@@ -123,7 +124,7 @@ def test_a_save_holds_no_pickle(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"agent.pt", "agent.json", "replay.npz"}
     torch.load(tmp_path / "agent.pt", weights_only=True)
     with np.load(tmp_path / "replay.npz", allow_pickle=False) as buffer:
-        assert len(buffer["observations"]) == 8, "only what has been filled is stored"
+        assert len(buffer["observations"]) == 9, "only what has been filled is stored, and the row after it"
 
 
 def test_a_replay_buffer_that_files_cannot_hold_is_refused_by_name(tmp_path: Path) -> None:
