@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+from etude.curriculum.saves import write_text
 from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
 
 _MAY_GROW = ("seeds", "regimes")
 _MAY_CHANGE = ("wandb",)
-_ASIDE = ".suite.yaml.aside"
+_ASIDE = ".suite.yaml.aside"  # what a claim that was cut short leaves
 
 
 def claim_folder(suite: Suite, study: Path) -> None:
@@ -25,9 +26,7 @@ def claim_folder(suite: Suite, study: Path) -> None:
     check_folder(suite, study)
     try:
         study.mkdir(parents=True, exist_ok=True)
-        aside = study / _ASIDE
-        aside.write_text(suite.to_yaml(), encoding="utf-8")
-        os.replace(aside, study / "suite.yaml")
+        write_text(study / "suite.yaml", suite.to_yaml())
     except OSError as error:
         raise _refusal(study, error) from error
 

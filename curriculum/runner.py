@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -22,7 +21,7 @@ from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
 from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations
-from etude.curriculum.saves import newest_save, sync, write_folder, write_save
+from etude.curriculum.saves import newest_save, sync, write_folder, write_save, write_text
 from etude.curriculum.status import Status, read_status, write_status
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -242,6 +241,4 @@ def _keep_lines(path: Path, up_to: int) -> None:
         return
     *lines, _torn = path.read_text().split("\n")
     kept = [line for line in lines if json.loads(line)["step"] <= up_to]
-    aside = path.with_suffix(".aside")
-    aside.write_text("".join(f"{line}\n" for line in kept))
-    os.replace(aside, path)
+    write_text(path, "".join(f"{line}\n" for line in kept))

@@ -1,4 +1,4 @@
-"""Folders that are either whole or not there: written aside, fsynced, renamed."""
+"""Files and folders that are either whole or not there: written aside, then renamed."""
 
 import os
 import shutil
@@ -6,14 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 
+def write_text(path: Path, text: str) -> None:
+    """Make or replace a file in one step, so that a reader never meets half of it."""
+    aside = _aside(path)
+    aside.write_text(text, encoding="utf-8")
+    os.replace(aside, path)
+
+
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Make a folder in one step, in the place of one that is there.
+    """Make a folder in one step, fsynced, in the place of one that is there.
 
     Args:
         folder: where it shall be.
         write: fills an empty folder.
     """
-    aside = folder.with_name(f".{folder.name}.aside")
+    aside = _aside(folder)
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
     write(aside)
@@ -46,3 +53,7 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.aside")

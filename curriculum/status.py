@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from etude.curriculum.saves import write_text
 from etude.curriculum.study import RunFolder, StudyFolder
 
 State = Literal["pending", "running", "done", "diverged", "failed"]
@@ -51,9 +51,7 @@ def read_status(path: Path) -> Status:
 
 def write_status(path: Path, status: Status) -> None:
     """Replace the file in one step, so that a reader never meets half of it."""
-    aside = path.with_suffix(".aside")
-    aside.write_text(json.dumps(asdict(status), allow_nan=False) + "\n")
-    os.replace(aside, path)
+    write_text(path, json.dumps(asdict(status), allow_nan=False) + "\n")
 
 
 def run_status(run: RunFolder) -> Status:

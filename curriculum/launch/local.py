@@ -22,6 +22,7 @@ from etude.curriculum.launch.environment import describe_environment
 from etude.curriculum.launch.estimate import Cost, makespan
 from etude.curriculum.launch.pool import Answer, Order, Pool
 from etude.curriculum.plan import RunName, plan_run, run_names
+from etude.curriculum.saves import write_text
 from etude.curriculum.status import Status, read_status, run_status, write_status
 from etude.curriculum.study import StudyFolder, hold
 from etude.curriculum.suite import Suite
@@ -112,10 +113,10 @@ class _Study:
         from etude.curriculum.wandb_sink import feed_study
 
         path = self.folder.path
-        compute_metrics(path)
+        metrics = compute_metrics(path)
         learning_curves(path)
         feed_study(path, self.suite.wandb.mode, self.suite.wandb.project)
-        print_table(path, self.console)
+        print_table(path, self.console, metrics)
         broken = {name: s for name in self.names if (s := self._status(name)).state in ("failed", "diverged")}
         if broken:
             self.console.print(f"{len(broken)} of {len(self.names)} runs did not end well:", highlight=False)
@@ -222,6 +223,4 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _write_json(path: Path, value: Any) -> None:
-    aside = path.with_suffix(".aside")
-    aside.write_text(json.dumps(value) + "\n")
-    os.replace(aside, path)
+    write_text(path, json.dumps(value) + "\n")

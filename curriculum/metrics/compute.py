@@ -1,7 +1,6 @@
 """All metrics of a study, from its records alone, as the plain numbers of metrics.json."""
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from etude.curriculum.metrics.curves import Curves, Of, load_curves
 from etude.curriculum.metrics.registry import Metric, Undefined, Value, get_metric, metric_names
 from etude.curriculum.metrics.tasks import TASK_MEASURES, describe_tasks
 from etude.curriculum.metrics.view import StudyView
+from etude.curriculum.saves import write_text
 
 
 def compute_metrics(study: Path, of: Of = "score") -> dict[str, Any]:
@@ -31,9 +31,7 @@ def compute_metrics(study: Path, of: Of = "score") -> dict[str, Any]:
     """
     result = measure(load_curves(study, of))
     path = study / ("metrics.json" if of == "score" else f"metrics-{of}.json")
-    aside = path.with_suffix(".aside")
-    aside.write_text(json.dumps(result, indent=2, allow_nan=False) + "\n")
-    os.replace(aside, path)
+    write_text(path, json.dumps(result, indent=2, allow_nan=False) + "\n")
     return result
 
 
