@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from etude.envs import RequestError
 
 SMALLEST_MARGIN = 1e-3
+FAILING_POLICIES = ("random", "zero", "floor")
 
 
 def floor(reference: Mapping[str, Any]) -> float:
@@ -19,7 +20,7 @@ def floor(reference: Mapping[str, Any]) -> float:
     Args:
         reference: a task's entry of references.json.
     """
-    return max(float(np.mean(reference[name]["returns"])) for name in ("random", "zero", "floor") if name in reference)
+    return max(float(np.mean(reference[name]["returns"])) for name in FAILING_POLICIES if name in reference)
 
 
 def ceiling(reference: Mapping[str, Any]) -> float:

@@ -16,9 +16,8 @@ from etude.curriculum.status import run_status
 from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
-from etude.oracles.scores import score
+from etude.oracles.scores import FAILING_POLICIES, score
 
-FAILING_POLICIES = ("random", "zero", "floor")
 Of = Literal["score", "success"]
 
 

@@ -38,7 +38,13 @@ class OpenDrawer(Task):
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The drawer is open by more than DRAWER_OPEN."""
-        return scene.drawer_opening > DRAWER_OPEN
+        return is_open(scene)
+
+
+def is_open(scene: Scene) -> NDArray[np.bool_]:
+    """Whether the drawer is open by more than DRAWER_OPEN, (N,)."""
+    opened: NDArray[np.bool_] = scene.drawer_opening > DRAWER_OPEN
+    return opened
 
 
 def drawer_progress(scene: Scene) -> NDArray[np.float64]:

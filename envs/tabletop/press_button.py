@@ -32,7 +32,13 @@ class PressButton(Task):
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The button is pushed in by more than BUTTON_PRESSED."""
-        return scene.button_depth > BUTTON_PRESSED
+        return is_pressed(scene)
+
+
+def is_pressed(scene: Scene) -> NDArray[np.bool_]:
+    """Whether the button is pushed in by more than BUTTON_PRESSED, (N,)."""
+    pressed: NDArray[np.bool_] = scene.button_depth > BUTTON_PRESSED
+    return pressed
 
 
 def mark_button(scene: Scene, ids: NDArray[np.intp]) -> None:

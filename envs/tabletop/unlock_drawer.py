@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.open_drawer import drawer_progress
-from etude.envs.tabletop.press_button import button_progress, mark_button
+from etude.envs.tabletop.open_drawer import drawer_progress, is_open
+from etude.envs.tabletop.press_button import button_progress, is_pressed, mark_button
 from etude.envs.tabletop.rewards import staged
-from etude.envs.tabletop.scene import BUTTON_PRESSED, DRAWER_OPEN, Scene
+from etude.envs.tabletop.scene import Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 from etude.envs.task import Task
 
@@ -32,7 +32,7 @@ class UnlockDrawer(Task):
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """A pressed button unlocks the drawer for good, and the goal moves on to the handle, which it follows."""
-        pressed = ids[(scene.button_depth > BUTTON_PRESSED)[ids]]
+        pressed = ids[is_pressed(scene)[ids]]
         scene.latch[pressed, UNLOCKED] = 1
         scene.drawer_locked[pressed] = 0
         unlocked = ids[scene.latch[ids, UNLOCKED] > 0]
@@ -45,4 +45,4 @@ class UnlockDrawer(Task):
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The drawer is open by more than DRAWER_OPEN."""
-        return scene.drawer_opening > DRAWER_OPEN
+        return is_open(scene)
