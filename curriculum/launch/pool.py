@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,12 +42,19 @@ class Pool:
     """So many workers; as a context manager, it leaves none behind."""
 
     def __init__(self, workers: int) -> None:
-        """Start them; they import what they need meanwhile."""
+        """A pool of so many, none of them started."""
+        self._size = workers
         self._events: queue.SimpleQueue[tuple[_Worker, str]] = queue.SimpleQueue()
-        self._workers = [_Worker(self._events) for _ in range(workers)]
+        self._workers: list[_Worker] = []
 
     def __enter__(self) -> Pool:
-        """The pool."""
+        """Start the workers, all or none; they import what they need meanwhile."""
+        try:
+            while len(self._workers) < self._size:
+                self._workers.append(_Worker(self._events))
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -115,15 +122,17 @@ class _Worker:
 
     def __init__(self, events: queue.SimpleQueue[tuple[_Worker, str]]) -> None:
         paths = os.pathsep.join(path for path in sys.path if path)
-        self._errors = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "etude.curriculum.launch.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-            env=os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": paths},
-        )
+        with ExitStack() as opened:
+            self._errors = opened.enter_context(tempfile.TemporaryFile())
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "etude.curriculum.launch.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                text=True,
+                env=os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": paths},
+            )
+            opened.pop_all()
         self._reader = threading.Thread(target=self._read, args=(events,), daemon=True)
         self._reader.start()
 
