@@ -1,6 +1,7 @@
 """A suite: the ordered tasks, their budgets, seeds, evaluation, agent and method, checked before anything is made."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard, get_args
@@ -166,19 +167,15 @@ def load_suite(
     """
     path = find_suite(name_or_path)
     settings = read_mapping(path)
-    try:
+    with _faults_of(f"suite {shortened(name_or_path)}"):
         settings = _with_absolute_imports(_with_defaults(Suite, settings), path.parent)
         settings = _with_absolute_imports(override(settings, overrides), Path.cwd())
         _check_tasks(settings)
         suite = _build(settings)
-    except RequestError as error:
-        raise RequestError(f"suite {shortened(name_or_path)}: {error}") from error
     if check_folder is not None:
         check_folder(suite)
-    try:
+    with _faults_of(f"suite {shortened(name_or_path)}"):
         _check_training(suite)
-    except RequestError as error:
-        raise RequestError(f"suite {shortened(name_or_path)}: {error}") from error
     return suite
 
 
@@ -194,10 +191,17 @@ def read_suite(study: Path) -> Suite:
     if not path.is_file():
         raise RequestError(f"{study}: not a study; it holds no suite.yaml")
     settings = read_mapping(path)
-    try:
+    with _faults_of(path):
         return _build(settings)
+
+
+@contextmanager
+def _faults_of(source: object) -> Iterator[None]:
+    """Say of every wrong request in the block where it stands."""
+    try:
+        yield
     except RequestError as error:
-        raise RequestError(f"{path}: {error}") from error
+        raise RequestError(f"{source}: {error}") from error
 
 
 def _check_tasks(settings: dict[str, Any]) -> None:
@@ -213,10 +217,8 @@ def _check_tasks(settings: dict[str, Any]) -> None:
     if not _are_names(tasks):
         return
     for place, task in enumerate(tasks):
-        try:
+        with _faults_of(f"tasks.{place}"):
             spec = get_task(task)
-        except RequestError as error:
-            raise RequestError(f"tasks.{place}: {error}") from error
         if spec.kind == "composition" and place < len(tasks) - 1:
             raise RequestError(f"tasks.{place}: {task} is a composition, which must be the last task")
         unlisted = [part for part in spec.parts if part not in tasks[:place]]

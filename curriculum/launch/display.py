@@ -87,7 +87,7 @@ class PlainDisplay:
                 self._said[name] = (status, now)
                 words = [f"{name}: {status.state}", f"{status.step:,} of {status.of:,} steps"]
                 if status.task in status.scores:
-                    words.append(f"{status.task} {status.scores[status.task]:.0f}")
+                    words.append(f"{status.task} {round(status.scores[status.task])}")
                 if status.state == "running":
                     words.append(f"{clock(seconds_left)} left in all")
                 if status.reason:

@@ -13,16 +13,9 @@ from etude.curriculum.records import read_evaluations
 from etude.curriculum.runner import execute
 from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.suite import load_suite
+from tests.curriculum.conftest import SMALL
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
-SMALL = {
-    "name": "small",
-    "tasks": ["reach", "press-button"],
-    "budget": 128,
-    "seeds": [0],
-    "evaluation": {"every": 64, "episodes": 2},
-    "agent": {"algorithm": "PPO", "environments": 4, "parameters": {"n_steps": 16, "batch_size": 32, "n_epochs": 2}},
-}
 Run = Callable[..., RunFolder]
 
 
