@@ -3,11 +3,15 @@
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 
 from etude.envs.errors import RequestError
+
+_files: dict[str, ModuleType] = {}
 
 
 def import_all(entries: Iterable[str]) -> None:
@@ -16,6 +20,7 @@ def import_all(entries: Iterable[str]) -> None:
     Raises:
         RequestError: one cannot be imported; the entry, and where and why it failed.
     """
+    _see_current_folder()
     for entry in entries:
         try:
             if entry.endswith(".py"):
@@ -31,18 +36,37 @@ def import_all(entries: Iterable[str]) -> None:
             raise RequestError(f"imports: {entry}: {type(error).__name__}: {reason}") from error
 
 
+def find_module(name: str) -> ModuleType:
+    """The module of that name: a file among the imports, by its stem, or one that can be imported.
+
+    The current folder is looked in last, so that nothing in it hides an installed package.
+    """
+    _see_current_folder()
+    return _files.get(name) or importlib.import_module(name)
+
+
+def _see_current_folder() -> None:
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
+
+
 def _import_file(path: Path) -> None:
-    name = f"etude_import_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
-    if name in sys.modules:
-        return
+    """Import a file as the module that others import by its stem, or, where that finds something else, on its own."""
     if not path.is_file():
         raise RequestError("there is no such file")
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+    found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
+    if found is not None and found.origin == str(path):
+        _files[path.stem] = importlib.import_module(path.stem)
+        return
+    name = f"etude_import_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    _files[path.stem] = sys.modules[name]

@@ -1,9 +1,9 @@
 """Python objects by name, as YAML can say them: `module:Name`."""
 
-import importlib
 from difflib import get_close_matches
 from typing import Any
 
+from etude.curriculum.imports import find_module
 from etude.envs.errors import RequestError, nearest
 
 
@@ -21,7 +21,7 @@ def resolve_object(name: str, key: str) -> Any:
         raise RequestError(f"{key}: {name!r:.60} does not name an object, as module:Name does")
     module_name, _, attribute = name.partition(":")
     try:
-        module = importlib.import_module(module_name)
+        module = find_module(module_name)
     except Exception as error:
         reason = " ".join(str(error).split())
         raise RequestError(f"{key}: {name!r}: {module_name!r} cannot be imported ({reason})") from None
