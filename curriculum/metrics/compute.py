@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from etude.curriculum.imports import import_all
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.bootstrap import bootstrap, describe_interval
 from etude.curriculum.metrics.curves import Curves, Of, load_curves
@@ -14,6 +15,7 @@ from etude.curriculum.metrics.registry import Metric, Undefined, Value, get_metr
 from etude.curriculum.metrics.tasks import TASK_MEASURES, describe_tasks
 from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.saves import write_text
+from etude.envs.errors import RequestError
 
 
 def compute_metrics(study: Path, of: Of = "score") -> dict[str, Any]:
@@ -23,16 +25,29 @@ def compute_metrics(study: Path, of: Of = "score") -> dict[str, Any]:
         study: its folder.
         of: what the metrics read, scores or success rates in percent.
 
+    The study's imports are imported first, since they may register metrics; where they are gone, a warning says so.
+
     Returns:
         What the file holds; docs/metrics/README.md says what is under each key.
 
     Raises:
         RequestError: as `load_curves`.
     """
-    result = measure(load_curves(study, of))
+    curves = load_curves(study, of)
+    warnings = _import_metrics(curves)
+    result = measure(curves)
+    result["warnings"] += warnings
     path = study / ("metrics.json" if of == "score" else f"metrics-{of}.json")
     write_text(path, json.dumps(result, indent=2, allow_nan=False) + "\n")
     return result
+
+
+def _import_metrics(curves: Curves) -> list[str]:
+    try:
+        import_all(curves.suite.imports)
+    except RequestError as error:
+        return [f"{error}; metrics that it registers are left out"]
+    return []
 
 
 def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any]:

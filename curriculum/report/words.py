@@ -26,6 +26,7 @@ def explain(metrics: Mapping[str, Any]) -> list[str]:
         _forgotten(metrics, bwt) if bwt["value"] is not None else f"BWT is undefined: {bwt['reason']}.",
         _practice(metrics, fwt) if fwt["value"] is not None else f"FWT is undefined: {fwt['reason']}.",
         *(f"{task} has no D_i and does not enter BWT: {reason}." for task, reason in bwt["left_out"].items()),
+        *_further(metrics["metrics"]),
         *_cautions(bwt, metrics["metrics"]["bwt_gated"], fwt),
     ]
 
@@ -50,6 +51,17 @@ def _practice(metrics: Mapping[str, Any], fwt: Mapping[str, Any]) -> str:
         f"FWT (higher is better): practising first {effect}{abs(fwt['value']):.1f} {unit} on {composition}, "
         f"averaged over its training{disagree}."
     )
+
+
+def _further(metrics: Mapping[str, Any]) -> list[str]:
+    """The metrics that the table has no row for; one undefined for the reason that BWT or FWT gives is not repeated."""
+    headline = ("bwt", "bwt_gated", "fwt")
+    rest = {name: metric for name, metric in metrics.items() if name not in headline}
+    numbers = [f"{name} {m['value']:z.1f}" for name, m in rest.items() if isinstance(m["value"], int | float)]
+    told = {metrics[name]["reason"] for name in headline}
+    lines = [f"Also: {', '.join(numbers)}; metrics.json has their seeds and intervals."] if numbers else []
+    undefined = {name: m["reason"] for name, m in rest.items() if m["reason"] and m["reason"] not in told}
+    return lines + [f"{name} is undefined: {reason}." for name, reason in undefined.items()]
 
 
 def _cautions(bwt: Mapping[str, Any], gated: Mapping[str, Any], fwt: Mapping[str, Any]) -> list[str]:

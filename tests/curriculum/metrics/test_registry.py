@@ -1,3 +1,5 @@
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -5,7 +7,7 @@ import pytest
 
 from etude.curriculum.metrics import Metric, Undefined, Value, get_metric, metric_names, register_metric
 from etude.curriculum.metrics import registry as module
-from etude.curriculum.metrics.compute import measure
+from etude.curriculum.metrics.compute import compute_metrics, measure
 from etude.curriculum.metrics.curves import load_curves
 from etude.curriculum.metrics.view import StudyView
 from etude.envs.errors import RequestError
@@ -66,3 +68,20 @@ def test_a_metric_is_undefined_with_its_own_reason(registry: None, tmp_path: Pat
     measured = measure(curves, ["never"])["metrics"]
     assert measured.keys() == {"never"}
     assert (measured["never"]["value"], measured["never"]["reason"]) == (None, "needs a moon")
+
+
+def test_a_metric_of_the_studys_imports_is_measured_from_the_records(registry: None, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "metrics" / "README.md").read_text(encoding="utf-8")
+    (code,) = [code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "register_metric" in code]
+    path = tmp_path / "my_metrics.py"
+    path.write_text(code)
+    study = write_study(tmp_path / "study", SUITE.model_copy(update={"imports": (str(path),)}), realistic(SUITE))
+    assert compute_metrics(study)["metrics"]["worst"]["value"] is not None
+    assert "worst" in json.loads((study / "metrics.json").read_text())["metrics"]
+
+
+def test_a_study_whose_imports_are_gone_is_measured_without_them(registry: None, tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", SUITE.model_copy(update={"imports": ("/gone.py",)}), realistic(SUITE))
+    measured = compute_metrics(study)
+    assert measured["metrics"]["bwt"]["value"] is not None
+    assert measured["warnings"] == ["imports: /gone.py: there is no such file; metrics that it registers are left out"]

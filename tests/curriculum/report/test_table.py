@@ -88,6 +88,20 @@ def test_nothing_forgotten_is_said_plainly(tmp_path: Path) -> None:
     assert "no task's score ever fell below what it was at the task's own end" in words(printed(study))
 
 
+def test_the_other_metrics_are_listed_under_the_table(tmp_path: Path) -> None:
+    study = study_of(tmp_path, realistic(SUITE))
+    metrics = compute_metrics(study)
+    acc = metrics["metrics"]["acc"]
+    metrics["metrics"] |= {
+        "worst": acc | {"value": -0.01},
+        "matrix": acc | {"value": [[1.0]]},
+        "lunar": acc | {"value": None, "reason": "needs a moon"},
+    }
+    text = words(printed(study, metrics))
+    assert f"Also: acc {acc['value']:.1f}, worst 0.0; metrics.json has their seeds and intervals." in text
+    assert "lunar is undefined: needs a moon." in text
+
+
 def test_six_seeds_put_the_interval_first_and_trust_it(tmp_path: Path) -> None:
     study = study_of(tmp_path, realistic(SUITE), seeds=range(6))
     metrics = compute_metrics(study)
