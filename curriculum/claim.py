@@ -23,7 +23,9 @@ def claim_folder(suite: Suite, study: Path) -> None:
     Raises:
         RequestError: the folder holds something else, or a study that differs, by the keys that do; nothing is changed.
     """
-    check_folder(suite, study)
+    check_folder(study)
+    if (study / "suite.yaml").exists():
+        _compare(suite, study)
     try:
         study.mkdir(parents=True, exist_ok=True)
         write_text(study / "suite.yaml", suite.to_yaml())
@@ -31,15 +33,15 @@ def claim_folder(suite: Suite, study: Path) -> None:
         raise _refusal(study, error) from error
 
 
-def check_folder(suite: Suite, study: Path) -> None:
-    """Whether a suite may claim a folder; nothing is made.
+def check_folder(study: Path) -> None:
+    """Whether a folder is a study's, or can become one; nothing is made.
 
     Raises:
-        RequestError: as `claim_folder`.
+        RequestError: it holds something else, or cannot be made.
     """
     try:
         if study.exists():
-            _compare(suite, study)
+            _check_holdings(study)
             return
         place = next(parent for parent in study.absolute().parents if parent.exists())
         if not place.is_dir():
@@ -54,13 +56,16 @@ def _refusal(study: Path, error: OSError) -> RequestError:
     return RequestError(f"{study}: cannot be a study's folder: {error.strerror}; choose another --out")
 
 
-def _compare(suite: Suite, study: Path) -> None:
+def _check_holdings(study: Path) -> None:
     if not study.is_dir():
         raise RequestError(f"{study}: a file, not a folder; choose another --out")
     if all(path.name == _ASIDE for path in study.iterdir()):
         return
     if not (study / "suite.yaml").is_file():
         raise RequestError(f"{study}: holds something else, not a study; choose another --out")
+
+
+def _compare(suite: Suite, study: Path) -> None:
     differing = []
     there, here = _flat(read_suite(study)), _flat(suite)
     for key in sorted(there.keys() | here.keys()):
@@ -70,7 +75,9 @@ def _compare(suite: Suite, study: Path) -> None:
         if old != new and key.split(".")[0] not in _MAY_CHANGE:
             differing.append(f"{key} {_shown(old)}, not {_shown(new)}")
     if differing:
-        raise RequestError(f"{study}: holds another study, with {'; '.join(differing)}; choose another --out")
+        more = [f"{len(differing) - 3} more"] if len(differing) > 3 else []
+        named = "; ".join([*differing[:3], *more])
+        raise RequestError(f"{study}: holds another study, with {named}; choose another --out")
 
 
 def _flat(suite: Suite) -> dict[str, Any]:
@@ -89,5 +96,7 @@ def _flat(suite: Suite) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "unset"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -131,7 +131,7 @@ def run(
     def folder(suite: Suite) -> Path:
         return out or Path("studies") / suite.name
 
-    resolved = load_suite(suite, changes or (), lambda suite: check_folder(suite, folder(suite)))
+    resolved = load_suite(suite, changes or (), lambda suite: check_folder(folder(suite)))
     from etude.curriculum.launch import run_study
 
     return run_study(resolved, folder(resolved), jobs or len(os.sched_getaffinity(0)))

@@ -160,7 +160,7 @@ def load_suite(
         name_or_path: a suite of ours by name (`quick`), or the path of a YAML file.
         overrides: changes as `key=value`, as in `seeds=[0,1]` or `agent.parameters.learning_rate=3e-4`.
         check_folder: called before the method and the agent are checked, which takes seconds; raises RequestError
-            where the suite cannot have its folder.
+            where the suite's folder cannot be a study's.
 
     Raises:
         RequestError: the first thing wrong, in one line.

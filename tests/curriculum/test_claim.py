@@ -45,10 +45,19 @@ def test_a_study_may_be_given_more_seeds_and_regimes_and_other_wandb_settings(tm
 def test_a_study_that_differs_is_refused_by_the_keys_that_do(tmp_path: Path) -> None:
     claim_folder(load_suite("smoke"), tmp_path)
     message = refusal(tmp_path, "evaluation.episodes=5", "seeds=[0,1]", "agent.parameters.gamma=0.9")
-    assert "agent.parameters.gamma null, not 0.9" in message
-    assert "evaluation.episodes 4, not 5" in message
-    assert "seeds [0, 1, 2], not [0, 1]" in message
-    assert "budget" not in message
+    assert message.endswith(
+        "holds another study, with agent.parameters.gamma unset, not 0.9; evaluation.episodes 4, not 5; "
+        "seeds [0, 1, 2], not [0, 1]; choose another --out"
+    )
+
+
+def test_at_most_three_keys_that_differ_are_named(tmp_path: Path) -> None:
+    claim_folder(load_suite("smoke", ["agent.parameters.gamma=0.9"]), tmp_path)
+    message = refusal(tmp_path, "budget=1024", "task_id=hidden", "name=other", "seeds=[7]")
+    assert message.endswith(
+        "with agent.parameters.gamma 0.9, not unset; budget.open-drawer 512, not 1024; "
+        "budget.press-button 512, not 1024; 5 more; choose another --out"
+    )
 
 
 def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:

@@ -148,12 +148,11 @@ def test_help_and_tasks_import_nothing_heavy(argument: str, heavy: set[str]) -> 
     assert not heavy & imported
 
 
-@pytest.mark.parametrize("folder", ["file", "file/inside", "other", "study"])
+@pytest.mark.parametrize("folder", ["file", "file/inside", "other"])
 def test_a_folder_that_cannot_be_the_studys_is_told_before_torch_is_imported(tmp_path: Path, folder: str) -> None:
     (tmp_path / "file").write_text("")
-    for name, text in (("other", "thesis.tex"), ("study", "suite.yaml")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / text).write_text(load_suite("smoke").to_yaml())
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("")
     program = (
         "import sys; from etude.curriculum.cli import main; "
         f"code = main(['run', 'quick', '--out', {folder!r}]); sys.exit(9 if 'torch' in sys.modules else code)"
@@ -161,3 +160,25 @@ def test_a_folder_that_cannot_be_the_studys_is_told_before_torch_is_imported(tmp
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert f"etude: {folder}: " in done.stderr and done.stderr.endswith("choose another --out\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("agent.parameters.learning_rat=1", "did you mean learning_rate"),
+        ("method=ewc", "method: there is no 'ewc'"),
+        ("evaluation.every=1000", "is no multiple of the agent's rollout"),
+        ("agent.algorithm=RecurrentPPO", "RecurrentPPO is recurrent"),
+        ("evaluation.episodes=3", "holds another study, with evaluation.episodes 4, not 3"),
+    ],
+)
+def test_a_wrong_request_is_told_before_what_it_differs_in_from_the_study_that_is_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, change: str, message: str
+) -> None:
+    study = tmp_path / "studies" / "smoke"
+    study.mkdir(parents=True)
+    (study / "suite.yaml").write_text(load_suite("smoke").to_yaml())
+    assert cli.main(["run", "smoke", change]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err and captured.err.count("\n") == 1
+    assert [path.name for path in study.iterdir() if path.is_file()] == ["suite.yaml"]
