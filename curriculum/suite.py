@@ -230,10 +230,10 @@ def _check_tasks(settings: dict[str, Any]) -> None:
 
 def _check_training(suite: Suite) -> None:
     """Whether the method and the agent exist, and whether the agent's rollouts fit into the suite's steps."""
-    from etude.curriculum.agents.check import rollout_size
-    from etude.curriculum.methods import get_method
+    from etude.curriculum.agents.check import find_own, rollout_size
+    from etude.curriculum.methods import check_method
 
-    get_method(suite.method)
+    check_method(suite.method, find_own(suite.agent.algorithm))
     rollout = rollout_size(suite.agent)
     counts = {f"budget.{task}": steps for task, steps in suite.budget.items()}
     counts |= {"evaluation.every": suite.evaluation.every}

@@ -27,8 +27,9 @@ def rollout_size(config: AgentConfig) -> int:
     Raises:
         RequestError: there is no such algorithm, or it does not take these parameters.
     """
-    if ":" in config.algorithm:
-        return _rollout_of_own(config)
+    own = find_own(config.algorithm)
+    if own is not None:
+        return _rollout_of_own(own, config)
     from etude.curriculum.agents.generators import untouched_generators
     from etude.curriculum.agents.recipe import read_recipe
     from etude.curriculum.agents.vecenv import Spaces
@@ -41,8 +42,7 @@ def rollout_size(config: AgentConfig) -> int:
     return recipe.rollout
 
 
-def _rollout_of_own(config: AgentConfig) -> int:
-    own = _find_own(config.algorithm)
+def _rollout_of_own(own: Any, config: AgentConfig) -> int:
     if not hasattr(own, "rollout_size"):
         return config.environments
     try:
@@ -54,7 +54,14 @@ def _rollout_of_own(config: AgentConfig) -> int:
     return size
 
 
-def _find_own(name: str) -> Any:
+def find_own(name: str) -> type | None:
+    """The class of an agent of the user's own; None where the name is one of Stable-Baselines3.
+
+    Raises:
+        RequestError: there is none, or it is not an agent.
+    """
+    if ":" not in name:
+        return None
     own = resolve_object(name, "agent.algorithm")
     lacking = [method for method in _METHODS if not callable(getattr(own, method, None))]
     if lacking:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,6 +82,21 @@ def get_method(name: str) -> Callable[[], Method]:
     return _methods[name]
 
 
+def check_method(name: str, agent: type | None) -> None:
+    """Whether there is a method of that name, and its hooks find optimisers, as far as its class tells.
+
+    Args:
+        name: registered, or `module:Class`.
+        agent: the class of an agent of the user's own; those of Stable-Baselines3 have optimisers.
+
+    Raises:
+        RequestError: it is not so.
+    """
+    make = get_method(name)
+    if agent is not None and isclass(make) and issubclass(make, Method) and any(_gradient_hooks(make)):
+        _optimisers_of(agent, agent, make)
+
+
 def attach(method: Method, agent: Agent) -> None:
     """Hang a method's gradient hooks on the agent's optimisers; those it does not define cost nothing.
 
@@ -88,15 +104,23 @@ def attach(method: Method, agent: Agent) -> None:
         RequestError: the method has such hooks, and the agent shows no optimisers.
     """
     kind = type(method)
-    before = kind.adjust_gradients is not Method.adjust_gradients
-    after = kind.after_step is not Method.after_step
+    before, after = _gradient_hooks(kind)
     if not before and not after:
         return
-    optimisers: Callable[[], dict[str, Optimizer]] | None = getattr(agent, "optimisers", None)
-    if optimisers is None:
-        raise RequestError(f"method: {kind.__name__} adjusts gradients; {type(agent).__name__} has no optimisers()")
+    optimisers: Callable[[], dict[str, Optimizer]] = _optimisers_of(agent, type(agent), kind)
     for name, optimiser in optimisers().items():
         if before:
             optimiser.register_step_pre_hook(lambda o, *_, name=name: method.adjust_gradients(name, o))
         if after:
             optimiser.register_step_post_hook(lambda o, *_, name=name: method.after_step(name, o))
+
+
+def _gradient_hooks(kind: type[Method]) -> tuple[bool, bool]:
+    """Whether a method adjusts gradients, and whether it mends weights after a step."""
+    return kind.adjust_gradients is not Method.adjust_gradients, kind.after_step is not Method.after_step
+
+
+def _optimisers_of(agent: object, agents: type, methods: type[Method]) -> Any:
+    if not hasattr(agent, "optimisers"):
+        raise RequestError(f"method: {methods.__name__} adjusts gradients; {agents.__name__} has no optimisers()")
+    return agent.optimisers

@@ -1,12 +1,15 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from etude.curriculum.methods import Method, attach, get_method, register_method
+from etude.curriculum.methods import method as methods
 from etude.curriculum.runner import execute
 from etude.curriculum.study import StudyFolder
+from etude.curriculum.suite import load_suite
 from etude.envs.errors import RequestError
 
 
@@ -54,6 +57,26 @@ def test_gradient_hooks_need_an_agent_that_shows_its_optimisers() -> None:
     agent: Any = object()
     with pytest.raises(RequestError, match=r"Adjusts adjusts gradients; object has no optimisers\(\)"):
         attach(Adjusts(), agent)
+
+
+@pytest.mark.parametrize("hook", ["adjust_gradients", "after_step"])
+def test_a_method_that_the_agents_class_cannot_serve_is_refused_with_the_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hook: str
+) -> None:
+    monkeypatch.setattr(methods, "_methods", dict(methods._methods))
+    (tmp_path / "blind.py").write_text(
+        "class Blind:\n"
+        "    def method(self, *arguments): ...\n"
+        "    begin_task = learn = end_task = act = save = load = save_policy = load_policy = method\n"
+        "class Open(Blind):\n"
+        "    optimisers = dict\n"
+    )
+    register_method("hooked")(type("Hooked", (Method,), {hook: lambda self, name, optimiser: None}))
+    suite = ["method=hooked", f"imports=[{tmp_path}/blind.py]", "agent.algorithm=blind:Blind"]
+    with pytest.raises(RequestError, match=r"method: Hooked adjusts gradients; Blind has no optimisers\(\)"):
+        load_suite("smoke", suite)
+    assert load_suite("smoke", [*suite, "agent.algorithm=blind:Open"]).method == "hooked"
+    assert load_suite("smoke", ["method=hooked"]).method == "hooked"
 
 
 def test_unknown_and_taken_names_are_refused() -> None:
