@@ -97,8 +97,8 @@ def oracle(
         row = measured[policy]
         table.add_row(
             policy,
-            f"{row['return']:.2f}",
-            _interval(row["return_interval"], "{:.2f}"),
+            f"{row['return']:z.2f}",
+            _interval(row["return_interval"], "{:z.2f}"),
             f"{row['success']:.1%}",
             _interval(row["success_interval"], "{:.1%}"),
             "" if row["variation"] is None else f"{row['variation']:.1%}",

@@ -137,7 +137,7 @@ def _cells(name: str, status: Status) -> tuple[str | Text | ProgressBar, ...]:
         (status.task or "starting") if status.state == "running" else status.state,
         steps,
         ProgressBar(total=max(1, status.of), completed=status.step, width=10, finished_style="green"),
-        "" if score is None else f"{score:.1f}",
+        "" if score is None else f"{score:z.1f}",
         clock(left) if left is not None and status.state == "running" else "",
     )
 

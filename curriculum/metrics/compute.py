@@ -172,7 +172,7 @@ def _warn_of_runs(curves: Curves) -> list[str]:
 
 def _warn_of_noise(tasks: Mapping[str, Any]) -> list[str]:
     return [
-        f"{task}: the interval of its C_i, {entry['C_interval']['low']:.1f} to {entry['C_interval']['high']:.1f}, "
+        f"{task}: the interval of its C_i, {entry['C_interval']['low']:z.1f} to {entry['C_interval']['high']:z.1f}, "
         "reaches the floor, so its D_i divides noise by noise"
         for task, entry in tasks.items()
         if entry["D_reason"] is None and entry["C_interval"]["low"] <= 0

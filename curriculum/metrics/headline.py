@@ -51,7 +51,7 @@ def _forgetting(view: StudyView, least: float | None) -> Value | Undefined:
     if not counts.any():
         return Undefined(f"no task had a {view.curves.of} of {least:g} at its own end")
     left_out = {
-        task: f"{view.curves.of} {score:.1f} at its own end, " + (f"below {least:g}" if score > 0 else "not above 0")
+        task: f"{view.curves.of} {score:z.1f} at its own end, " + (f"below {least:g}" if score > 0 else "not above 0")
         for task, score, included in zip(view.tasks, learnt, counts, strict=False)
         if not included
     }

@@ -79,7 +79,7 @@ def _why_no_share(view: StudyView, index: int) -> str | None:
     if index == len(view.tasks) - 1:
         return "the last task: no training follows in which it could be lost"
     score = learnt_scores(view)[index]
-    return None if score > 0 else f"not learnt: {view.curves.of} {score:.1f} at its own end is not above the floor"
+    return None if score > 0 else f"not learnt: {view.curves.of} {score:z.1f} at its own end is not above the floor"
 
 
 def _at_own_end(view: StudyView, curves: FloatArray) -> FloatArray:

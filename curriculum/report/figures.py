@@ -111,7 +111,7 @@ def _draw_task(panel: "Axes", curves: Curves, index: int) -> None:
     panel.plot([end, ends[-1]], [learnt, learnt], color=LOST, lw=1, ls=":", zorder=2)
     bottom = np.minimum(learnt, np.maximum(mean[after], 0))
     panel.fill_between(steps[after], bottom, learnt, color=LOST, alpha=0.35, lw=0, zorder=2)
-    _add_subtitle(panel, curves, seeds, f"$D_{{{index + 1}}}$ = {share:.1f}")
+    _add_subtitle(panel, curves, seeds, f"$D_{{{index + 1}}}$ = {share:z.1f}")
 
 
 def _draw_composition(panel: "Axes", curves: Curves) -> None:
@@ -138,7 +138,7 @@ def _draw_composition(panel: "Axes", curves: Curves) -> None:
     shade: dict[str, Any] = {"interpolate": True, "lw": 0, "alpha": 0.35, "zorder": 2}
     panel.fill_between(steps, fresh, practised, where=practised >= fresh, color=AHEAD, **shade)
     panel.fill_between(steps, fresh, practised, where=practised < fresh, color=BEHIND, hatch="////", **shade)
-    _add_subtitle(panel, curves, common, f"composition, FWT = {lead.value:+.1f}")
+    _add_subtitle(panel, curves, common, f"composition, FWT = {lead.value:+z.1f}")
 
 
 def _draw_seeds(panel: "Axes", curves: Curves, regime: str, index: int, colour: str, start: int = 0) -> None:

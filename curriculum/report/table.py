@@ -11,7 +11,7 @@ from rich.table import Table
 
 from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
 from etude.curriculum.metrics.compute import compute_metrics
-from etude.curriculum.report.words import counted, explain, nothing_measured
+from etude.curriculum.report.words import NO_VALUE, counted, explain, nothing_measured
 
 FILES = ("metrics*.json", "figures/*.png", "figures/*.pdf", "wandb")
 
@@ -53,9 +53,9 @@ def _tasks(metrics: Mapping[str, Any]) -> Table:
     for task, entry in metrics["tasks"].items():
         table.add_row(
             escape(task),
-            f"{entry['C']:.1f}",
+            f"{entry['C']:z.1f}",
             f"{entry['success_at_end']:.0%}",
-            f"{entry['final']:.1f}",
+            f"{entry['final']:z.1f}",
             f"{entry['final_success']:.0%}",
             _share(entry),
         )
@@ -66,7 +66,7 @@ def _tasks(metrics: Mapping[str, Any]) -> Table:
                 f"  scratch, {counted(scratch['seeds'])}",
                 "",
                 "",
-                f"{end['final']:.1f}",
+                f"{end['final']:z.1f}",
                 f"{end['final_success']:.0%}",
                 "",
                 style="dim",
@@ -76,7 +76,7 @@ def _tasks(metrics: Mapping[str, Any]) -> Table:
 
 def _share(entry: Mapping[str, Any]) -> str:
     if entry["D"] is not None:
-        return f"{entry['D']:.1f} ({entry['D_ceiling']:.1f})"
+        return f"{entry['D']:z.1f} ({entry['D_ceiling']:z.1f})"
     return "" if entry["D_ceiling"] is None else "not learnt"
 
 
@@ -90,22 +90,23 @@ def _headline(metrics: Mapping[str, Any]) -> Table:
     for label, form, metric in _rows(metrics):
         if metric["value"] is None:
             continue
-        low_high = [_low_high(metric["range"], form), _low_high(metric["interval"], form)]
+        several = len(metric["seeds"]["counted"]) > 1
+        low_high = [_low_high(metric["range"] if several else None, form), _low_high(metric["interval"], form)]
         table.add_row(
             f"[bold]{label}[/]",
             f"[bold]{form.format(metric['value'])}[/]",
             *(low_high if not enough else reversed(low_high)),
-            counted(metric["seeds"]).removesuffix(" seeds"),
-            " ".join("–" if value is None else form.format(value) for value in metric["per_seed"].values()),
+            counted(metric["seeds"]).rpartition(" ")[0],
+            " ".join(NO_VALUE if value is None else form.format(value) for value in metric["per_seed"].values()),
         )
     return table
 
 
 def _rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, Any]]]:
     of_study = metrics["metrics"]
-    rows = [("BWT", "{:.1f}", of_study["bwt"]), ("FWT", "{:+.1f}", of_study["fwt"])]
+    rows = [("BWT", "{:z.1f}", of_study["bwt"]), ("FWT", "{:+z.1f}", of_study["fwt"])]
     if of_study["bwt"]["value"] != of_study["bwt_gated"]["value"]:
-        rows.insert(1, ("BWT gated", "{:.1f}", of_study["bwt_gated"]))
+        rows.insert(1, ("BWT gated", "{:z.1f}", of_study["bwt_gated"]))
     return rows
 
 

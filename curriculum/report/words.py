@@ -4,11 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
+from etude.curriculum.metrics.headline import GATE
+
+NO_VALUE = "–"
+"""Stands for the value of a seed that has none."""
 
 
 def counted(seeds: Mapping[str, Any]) -> str:
     """`"2 of 3 seeds"`."""
-    return f"{len(seeds['counted'])} of {len(seeds['planned'])} seeds"
+    planned = len(seeds["planned"])
+    return f"{len(seeds['counted'])} of {planned} {'seed' if planned == 1 else 'seeds'}"
 
 
 def nothing_measured(metrics: Mapping[str, Any]) -> str:
@@ -20,15 +25,23 @@ def nothing_measured(metrics: Mapping[str, Any]) -> str:
 
 
 def explain(metrics: Mapping[str, Any]) -> list[str]:
-    """Sentences on what BWT and FWT say here, why one is undefined, and which tasks BWT leaves out."""
+    """Sentences on what BWT, FWT and the rest say here, why one is undefined, and which tasks BWT leaves out."""
     bwt, fwt = metrics["metrics"]["bwt"], metrics["metrics"]["fwt"]
     return [
+        *_nothing_learnt(metrics),
         _forgotten(metrics, bwt) if bwt["value"] is not None else f"BWT is undefined: {bwt['reason']}.",
         _practice(metrics, fwt) if fwt["value"] is not None else f"FWT is undefined: {fwt['reason']}.",
         *(f"{task} has no D_i and does not enter BWT: {reason}." for task, reason in bwt["left_out"].items()),
         *_further(metrics["metrics"]),
         *_cautions(bwt, metrics["metrics"]["bwt_gated"], fwt),
     ]
+
+
+def _nothing_learnt(metrics: Mapping[str, Any]) -> list[str]:
+    tasks = metrics["tasks"].values()
+    if not tasks or any(task["C"] >= GATE for task in tasks):
+        return []
+    return [f"No task was learnt, none to a C_i of {GATE:g}: these numbers mean nothing yet."]
 
 
 def _forgotten(metrics: Mapping[str, Any], bwt: Mapping[str, Any]) -> str:
@@ -45,12 +58,15 @@ def _forgotten(metrics: Mapping[str, Any], bwt: Mapping[str, Any]) -> str:
 def _practice(metrics: Mapping[str, Any], fwt: Mapping[str, Any]) -> str:
     composition = list(metrics["tasks"])[-1]
     unit = "points of score" if metrics["of"] == "score" else "percentage points of success"
-    effect = "was worth +" if fwt["value"] >= 0 else "cost "
+    size = f"{abs(fwt['value']):.1f}"
+    if fwt["value"] == 0:
+        effect = "made no difference"
+    elif size == "0.0":
+        effect = f"{'was worth' if fwt['value'] > 0 else 'cost'} less than 0.1 {unit}"
+    else:
+        effect = f"was worth +{size} {unit}" if fwt["value"] > 0 else f"cost {size} {unit}"
     disagree = "; the seeds disagree on the sign" if fwt["range"]["low"] < 0 < fwt["range"]["high"] else ""
-    return (
-        f"FWT (higher is better): practising first {effect}{abs(fwt['value']):.1f} {unit} on {composition}, "
-        f"averaged over its training{disagree}."
-    )
+    return f"FWT (higher is better): practising first {effect} on {composition}, averaged over its training{disagree}."
 
 
 def _further(metrics: Mapping[str, Any]) -> list[str]:
@@ -71,11 +87,18 @@ def _cautions(bwt: Mapping[str, Any], gated: Mapping[str, Any], fwt: Mapping[str
         if gated["value"] is None:
             cautions.append(f"BWT gated is undefined: {gated['reason']}.")
     seeds = min((len(m["seeds"]["counted"]) for m in (bwt, fwt) if m["value"] is not None), default=ENOUGH_SEEDS)
-    if seeds < ENOUGH_SEEDS:
+    if seeds == 1:
+        cautions.append(
+            "* bootstrap over the evaluation episodes alone, 2.5th to 97.5th percentile: one seed gives no spread."
+        )
+    elif seeds < ENOUGH_SEEDS:
         cautions.append(
             f"* bootstrap, 2.5th to 97.5th percentile; {seeds} seeds are too few for it to hold 95% of the time "
             f"({ENOUGH_SEEDS} would do): trust the range over seeds first."
         )
+    shown = (bwt, fwt) if gated["value"] == bwt["value"] else (bwt, gated, fwt)
+    if any(metric["value"] is not None and None in metric["per_seed"].values() for metric in shown):
+        cautions.append(f"{NO_VALUE} a seed that has no value alone; its curves count in the average all the same.")
     if bwt["value"] is not None:
         cautions.append(
             "Not the BWT of Lopez-Paz and Ranzato (2017), which compares two points and is higher-is-better."

@@ -19,7 +19,7 @@ def printed(study: Path, metrics: dict[str, Any] | None = None, width: int = 80)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert max(len(line) for line in text.splitlines()) <= width
-    assert not re.search(r"\b(nan|None|inf)\b", text)
+    assert not re.search(r"\b(nan|None|inf)\b|-0\.0\b", text)
     return text
 
 
@@ -71,11 +71,48 @@ def test_it_says_what_the_numbers_mean_and_where_the_files_are(tmp_path: Path) -
     [
         (15.0, "practising first was worth +15.0 points of score on unlock-drawer, averaged over its training."),
         (-15.0, "practising first cost 15.0 points of score on unlock-drawer, averaged over its training."),
+        (0.04, "practising first was worth less than 0.1 points of score on unlock-drawer,"),
+        (-0.04, "practising first cost less than 0.1 points of score on unlock-drawer,"),
     ],
 )
 def test_the_sentence_on_practice_has_the_sign_of_fwt(tmp_path: Path, lead: float, sentence: str) -> None:
     study = study_of(tmp_path, lambda regime, s, t, step: 50 + lead * (regime == "sequential"))
     assert sentence in words(printed(study))
+
+
+def test_practice_that_changed_nothing_is_no_gain(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    metrics = compute_metrics(study)
+    metrics["metrics"]["fwt"]["value"] = 0.0
+    assert "practising first made no difference on unlock-drawer" in words(printed(study, metrics))
+
+
+def test_no_zero_is_negative(tmp_path: Path) -> None:
+    study = study_of(tmp_path, lambda r, s, task, step: -0.01 if task == "reach" else 50.0)
+    assert "reach has no D_i and does not enter BWT: score 0.0 at its own end, not above 0." in words(printed(study))
+
+
+def test_numbers_of_an_agent_that_learnt_nothing_are_said_to_mean_nothing(tmp_path: Path) -> None:
+    sentence = "No task was learnt, none to a C_i of 10: these numbers mean nothing yet."
+    assert sentence in words(printed(study_of(tmp_path / "none", lambda *_: 3.0)))
+    assert sentence not in words(printed(study_of(tmp_path / "some", realistic(SUITE))))
+
+
+def test_one_seed_has_no_spread(tmp_path: Path) -> None:
+    text = words(printed(study_of(tmp_path, realistic(SUITE), seeds=[4])))
+    assert "study, 1 of 1 seed " in text and "1 seeds" not in text
+    assert "one seed gives no spread" in text and "range over seeds first" not in text
+    [row] = [line for line in printed(tmp_path / "study").splitlines() if line.startswith("  BWT ")]
+    assert row.count(" to ") == 1
+
+
+def test_a_seed_without_a_value_of_its_own_is_explained(tmp_path: Path) -> None:
+    def score(regime: str, seed: int, task: str, step: int) -> float:
+        return -5.0 if seed == 1 else 60.0
+
+    text = words(printed(study_of(tmp_path, score)))
+    assert "3 of 3 0.0 – 0.0" in text
+    assert "– a seed that has no value alone; its curves count in the average all the same." in text
 
 
 def test_seeds_that_disagree_on_the_sign_of_fwt_are_told(tmp_path: Path) -> None:
