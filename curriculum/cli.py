@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -134,7 +135,12 @@ def run(
     resolved = load_suite(suite, changes or (), lambda suite: check_folder(folder(suite)))
     from etude.curriculum.launch import run_study
 
-    return run_study(resolved, folder(resolved), jobs or len(os.sched_getaffinity(0)))
+    code = run_study(resolved, folder(resolved), jobs or len(os.sched_getaffinity(0)))
+    if code == INTERRUPTED:
+        given = [f"--{name}={value}" for name, value in (("out", out), ("jobs", jobs)) if value is not None]
+        print("Stopped. Everything recorded is kept; this goes on:")
+        print(f"  {shlex.join(['etude', 'run', suite, *(changes or ()), *given])}")
+    return code
 
 
 @app.command()
@@ -236,7 +242,8 @@ def _explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "etude"
-        return f"{error.format_message().rstrip('.')}; see {command} --help", error.exit_code
+        message = error.format_message().replace("Value error, ", "").rstrip(".")
+        return f"{message}; see {command} --help", error.exit_code
     return f"{type(error).__name__}: {error} (ETUDE_TRACEBACK=1 shows where)", FAILED
 
 

@@ -29,7 +29,9 @@ def find_suite(name_or_path: str) -> Path:
         path = _CONFIGS / "suites" / f"{name_or_path}.yaml"
     if not os.path.isfile(path):
         there = "a folder, not a suite's YAML file" if os.path.isdir(path) else "there is no such suite"
-        raise RequestError(f"{shortened(name_or_path)}: {there}; {nearest(path.stem, names('suites'))}")
+        own = f"{name_or_path}.yaml"
+        right = f"did you mean {own}?" if os.path.isfile(own) else nearest(path.stem, names("suites"))
+        raise RequestError(f"{shortened(name_or_path)}: {there}; {right}")
     return path
 
 

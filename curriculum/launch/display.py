@@ -85,14 +85,15 @@ class PlainDisplay:
             news = status.state != before.state and status.state != "pending"
             if news or (status.scores != before.scores and now - when >= PLAIN_EVERY):
                 self._said[name] = (status, now)
-                words = [f"{name}: {status.state}", f"{status.step:,} of {status.of:,} steps"]
+                words: list[str] = [] if status.state == "running" else [status.state]
+                words.append(f"{status.step:,}/{status.of:,} steps")
                 if status.task in status.scores:
                     words.append(f"{status.task} {round(status.scores[status.task])}")
                 if status.state == "running":
-                    words.append(f"{clock(seconds_left)} left in all")
+                    words.append(f"{clock(seconds_left)} left")
                 if status.reason:
                     words.append(status.reason)
-                self._print(", ".join(words))
+                self._print(f"{name}: {', '.join(words)}")
 
 
 def picture(rows: Rows, seconds_left: float, height: int) -> Group:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -61,9 +60,6 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
                 study.run()
                 return study.finish()
         except KeyboardInterrupt:
-            command = shlex.join(["etude", "run", str(out / "suite.yaml"), "--out", str(out), "--jobs", str(jobs)])
-            console.print("Stopped. Everything recorded is kept; this goes on:", highlight=False)
-            console.print(f"  {command}", highlight=False, soft_wrap=True)
             return INTERRUPTED
 
 

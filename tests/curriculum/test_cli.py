@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -74,7 +75,7 @@ def test_tasks_are_listed_for_people(capsys: pytest.CaptureFixture[str]) -> None
         (["status", "nowhere"], "nowhere: not a study; it holds no suite.yaml"),
         (["metrics", "nowhere"], "nowhere: not a study; it holds no suite.yaml"),
         (["wandb", "nowhere"], "nowhere: not a study; it holds no suite.yaml"),
-        (["metrics", "nowhere", "--of", "luck"], "'luck' is not one of 'score', 'success'"),
+        (["metrics", "nowhere", "--of", "luck"], "Invalid value for '--of': 'luck' is not one of 'score', 'success'"),
     ],
 )
 def test_a_wrong_request_is_one_line_and_exit_2_and_makes_nothing(
@@ -86,6 +87,21 @@ def test_a_wrong_request_is_one_line_and_exit_2_and_makes_nothing(
     assert captured.err.startswith("etude: ") and captured.err.count("\n") == 1
     assert message in captured.err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_suites_file_without_its_ending_is_led_to_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "two-drawers.yaml").write_text("")
+    assert cli.main(["run", "two-drawers"]) == 2
+    assert "two-drawers: there is no such suite; did you mean two-drawers.yaml?" in capsys.readouterr().err
+
+
+def test_the_command_that_goes_on_is_the_one_that_was_given(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("etude.curriculum.launch.run_study", lambda *arguments: cli.INTERRUPTED)
+    for given in ("run smoke 'seeds=[0]'", "run smoke --out=a --jobs=2"):
+        assert cli.main(shlex.split(given)) == 130
+        assert capsys.readouterr().out.endswith(f"this goes on:\n  etude {given}\n")
 
 
 def test_a_studys_bare_name_is_led_to_its_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

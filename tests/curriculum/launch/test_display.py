@@ -44,13 +44,20 @@ def test_plain_lines_tell_what_is_new_and_nothing_twice() -> None:
     display = PlainDisplay(said.append)
     display.show(ROWS, 372)
     assert said == [
-        "sequential-seed0: running, 204,800 of 552,960 steps, open-drawer 12, 6:12 left in all",
-        "sequential-seed1: failed, 102,400 of 552,960 steps, press-button 5, memory",
-        "scratch-seed0: done, 163,840 of 163,840 steps",
-        "isolated-press-button-seed12: running, 0 of 163,840 steps, 6:12 left in all",
+        "sequential-seed0: 204,800/552,960 steps, open-drawer 12, 6:12 left",
+        "sequential-seed1: failed, 102,400/552,960 steps, press-button 5, memory",
+        "scratch-seed0: done, 163,840/163,840 steps",
+        "isolated-press-button-seed12: 0/163,840 steps, 6:12 left",
     ]
     display.show(ROWS, 370)
     assert len(said) == 4
+
+
+def test_a_plain_line_of_a_long_run_fits_80_columns() -> None:
+    said: list[str] = []
+    status = Status("running", "unlock-drawer", 1_204_800, 1_552_960, {"unlock-drawer": 100.0}, 4012.2)
+    PlainDisplay(said.append).show({"sequential-seed0": status}, 36_000)
+    assert len(said[0]) <= 80
 
 
 def test_the_display_follows_the_output() -> None:

@@ -28,12 +28,8 @@ SuiteOf = Callable[..., Suite]
 
 COMMAND = """
 import sys
-from pathlib import Path
-from etude.curriculum.claim import claim_folder
-from etude.curriculum.launch import run_study
-from etude.curriculum.launch.pool import Pool
-from etude.curriculum.suite import read_suite
-sys.exit(run_study(read_suite(Path(sys.argv[1])), Path(sys.argv[2]), jobs=2))
+from etude.curriculum.cli import main
+sys.exit(main(["run", sys.argv[1] + "/suite.yaml", "seeds=[0]", "--out", sys.argv[2], "--jobs", "2"]))
 """
 
 FAILS = """
@@ -95,7 +91,7 @@ def test_a_study_runs_from_nothing_to_metrics_and_again_from_its_records(suite_o
     code, text = run(suite_of(), out, jobs=1)
     assert code == 0
     assert "small: 2 runs, 1 side by side, 384 steps" in text and "about 0:" in text
-    assert "sequential-seed0: done, 256 of 256 steps" in text
+    assert "sequential-seed0: done, 256/256 steps" in text
     assert {row["state"] for row in study_status(out)["runs"]} == {"done"}
     references = json.loads((out / "references.json").read_text())
     assert list(references) == ["reach", "press-button"]
@@ -168,7 +164,7 @@ def test_a_command_that_was_stopped_goes_on_where_it_was(suite_of: SuiteOf, tmp_
         wait_until(lambda: not processes_of(session), seconds=5)
         if way == "interrupt":
             assert process.returncode == 130
-            assert f"etude run {out.path}/suite.yaml --out {out.path} --jobs 2" in printed
+            assert f"etude run {tmp_path}/suite/suite.yaml 'seeds=[0]' --out={out.path} --jobs=2\n" in printed
     states = [row["state"] for row in study_status(out.path)["runs"]]
     assert states == ["pending", "pending"]
     before = len(read_evaluations(record))
