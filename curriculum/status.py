@@ -37,6 +37,18 @@ class Status:
     seconds: dict[str, float] = field(default_factory=dict)
     reason: str | None = None
 
+    @property
+    def score(self) -> float | None:
+        """The latest of the task being learnt; of the last one, when the run is done."""
+        if self.state == "done":
+            return next(reversed(self.scores.values()), None)
+        return self.scores.get(self.task or "")
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the run is done, at the speed so far; None where it is not running."""
+        return (self.of - self.step) / self.speed if self.state == "running" and self.speed else None
+
 
 def read_status(path: Path) -> Status:
     """The status in a file; that of a run not yet begun where there is none, or none that can be read."""
@@ -77,10 +89,11 @@ def study_status(study: Path) -> dict[str, Any]:
     suite = read_suite(study)
     rows = []
     for name in run_names(suite):
-        status = run_status(StudyFolder(study).run(name))
         steps = plan_run(suite, name.regime).segments[-1].end
+        status = replace(run_status(StudyFolder(study).run(name)), of=steps)
         rows.append(
             {"run": str(name), "state": status.state, "step": status.step, "steps": steps, "task": status.task}
-            | {"scores": status.scores, "speed": status.speed, "seconds": status.seconds, "reason": status.reason}
+            | {"scores": status.scores, "score": status.score, "speed": status.speed, "seconds": status.seconds}
+            | {"seconds_left": status.seconds_left, "reason": status.reason}
         )
     return {"study": str(study), "runs": rows}

@@ -128,18 +128,14 @@ def _summary(rows: Rows, hidden: int, seconds_left: float) -> str:
 
 
 def _cells(name: str, status: Status) -> tuple[str | Text | ProgressBar, ...]:
-    score = status.scores.get(status.task or "")
-    if status.state == "done" and status.scores:
-        score = list(status.scores.values())[-1]
-    left = (status.of - status.step) / status.speed if status.speed else None
     steps = f"{status.step:,}/{status.of:,}" if status.of else ""
     return (
         name,
         (status.task or "starting") if status.state == "running" else status.state,
         steps,
         ProgressBar(total=max(1, status.of), completed=status.step, width=10, finished_style="green"),
-        "" if score is None else f"{score:z.1f}",
-        clock(left) if left is not None and status.state == "running" else "",
+        "" if status.score is None else f"{status.score:z.1f}",
+        "" if status.seconds_left is None else clock(status.seconds_left),
     )
 
 

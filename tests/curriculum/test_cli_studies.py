@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from etude.curriculum import cli
+from etude.curriculum.status import Status, write_status
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import load_suite, read_suite
 
@@ -59,6 +60,27 @@ def test_a_study_not_yet_begun_has_pending_runs(capsys: pytest.CaptureFixture[st
     assert {run["state"] for run in runs} == {"pending"}
     assert cli.main(["status", str(study.path)]) == 0
     assert capsys.readouterr().out.count("pending") == 4
+
+
+def test_status_shows_score_and_time_left_and_what_was_stopped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, make_study: MakeStudy
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    study = make_study(seeds=[0, 1])
+    running, stopped = study.run("sequential-seed0"), study.run("sequential-seed1")
+    with running.held():
+        write_status(running.status, Status("running", "press-button", 156, 256, {"press-button": -0.01}, 2.0))
+        with stopped.held():
+            write_status(stopped.status, Status("running", "reach", 64, 256))
+        assert cli.main(["status", str(study.path)]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    rows = [line.split() for line in out.splitlines()]
+    assert ["run", "state", "steps", "task", "score", "left"] in rows
+    assert ["sequential-seed0", "running", "156", "of", "256", "press-button", "0.0", "0:50"] in rows
+    assert ["sequential-seed1", "stopped", "64", "of", "256", "reach"] in rows
+    assert ["scratch-seed0", "pending", "0", "of", "128"] in rows
+    assert "What was stopped goes on when the study's command is given again." in out
 
 
 @pytest.mark.slow
