@@ -177,6 +177,13 @@ def test_a_command_that_was_stopped_goes_on_where_it_was(suite_of: SuiteOf, tmp_
     assert record.read_bytes() == whole.evaluations.read_bytes()
 
 
+def test_a_suite_of_one_task_is_told_that_its_regimes_are_the_same(suite_of: SuiteOf, tmp_path: Path) -> None:
+    code, text = run(suite_of(tasks=["reach"]), tmp_path / "study", jobs=1)
+    assert code == 0
+    assert "one task: sequential and scratch are the same training, and there is no FWT" in text
+    assert "FWT is undefined: needs at least 2 tasks." in text
+
+
 def test_references_of_tasks_that_have_changed_since_are_refused(suite_of: SuiteOf, tmp_path: Path) -> None:
     suite, out = suite_of(), tmp_path / "study"
     claim_folder(suite, out)
