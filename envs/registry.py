@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from etude.envs.errors import RequestError, nearest
 from etude.envs.task import Task
 
-FRAME = ("scene.xml", "model.py", "scene.py", "starts.py", "observation.py", "rewards.py")
+FRAME = ("scene.xml", "model.py", "arm.py", "scene.py", "starts.py", "observation.py", "rewards.py")
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 

@@ -25,6 +25,7 @@ class Task(ABC):
         parts: of a composition, the ids of its primitives in the order they are needed.
         horizon: control steps of an episode.
         starts: what varies from episode to episode, in words with their ranges.
+        cubes: 1, or 2 where the scene holds a base to stack the cube on.
         shows_goal: whether pictures show the goal, where nothing else on the table stands for it.
     """
 
@@ -35,6 +36,7 @@ class Task(ABC):
     horizon: ClassVar[int]
     starts: ClassVar[str]
     shows_goal: ClassVar[bool] = False
+    cubes: ClassVar[int] = 1
 
     @abstractmethod
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:

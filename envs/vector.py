@@ -26,8 +26,8 @@ Snapshot = dict[str, NDArray[Any]]
 
 RENDERING: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": CONTROL_RATE}
 PRIVILEGED = (
-    "tcp setpoint fingers cube cube_yaw touched grasped handle drawer_opening drawer_locked button button_depth "
-    "lever lever_angle goal pad latch"
+    "tcp setpoint fingers gripper_speed cube cube_yaw cube_speed cube_in_drawer touched grasped handle drawer_opening "
+    "drawer_locked button button_depth lever lever_angle goal pad latch"
 ).split()
 
 
@@ -76,7 +76,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        self.scene = Scene(num_envs, threads)
+        self.scene = Scene(num_envs, threads, self.task.cubes)
         self._observe = Observer(self.scene)
         self._picture = (width, height)
         self._camera: Camera | None = None
@@ -202,7 +202,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         if self.render_mode is None:
             return None
         if self._camera is None:
-            self._camera = Camera(*self._picture, self.task.shows_goal)
+            self._camera = Camera(*self._picture, self.task.shows_goal, self.task.cubes)
         return tuple(self._camera.frame(state) for state in self.scene.batch.state)
 
     def close_extras(self, **kwargs: Any) -> None:

@@ -34,13 +34,23 @@ class SequenceOracle(Oracle):
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
         """Each row's action is that of the part it has come to."""
+        self.move(privileged)
+        actions = np.stack([player.act(privileged) for player in self.players])
+        return actions[self.stage, np.arange(self.size)]
+
+    def move(self, privileged: Privileged) -> None:
+        """Each row on to the next part where its part is done, back to the one before where its part is not ready."""
         for k in range(1, len(self.players)):
             before, after = self.players[k - 1], self.players[k]
             ready = after.ready(privileged)
-            self._enter(k - 1, (self.stage == k) & ~ready)
-            self._enter(k, (self.stage == k - 1) & before.done(privileged) & ready)
-        actions = np.stack([player.act(privileged) for player in self.players])
-        return actions[self.stage, np.arange(self.size)]
+            self.enter(k - 1, (self.stage == k) & ~ready)
+            self.enter(k, (self.stage == k - 1) & before.done(privileged) & ready)
+
+    def enter(self, stage: int, rows: NDArray[np.bool_]) -> None:
+        """Let a part begin in those of the rows, (N,)."""
+        ids = np.flatnonzero(rows)
+        self.stage[ids] = stage
+        self.players[stage].reset(ids)
 
     def ready(self, privileged: Privileged) -> NDArray[np.bool_]:
         """Whether the first part can be begun."""
@@ -50,11 +60,6 @@ class SequenceOracle(Oracle):
         """Whether the last part has been reached, and is done."""
         last: NDArray[np.bool_] = self.stage == len(self.players) - 1
         return last & self.players[-1].done(privileged)
-
-    def _enter(self, stage: int, rows: NDArray[np.bool_]) -> None:
-        ids = np.flatnonzero(rows)
-        self.stage[ids] = stage
-        self.players[stage].reset(ids)
 
     @classmethod
     def sources(cls) -> tuple[Path, ...]:

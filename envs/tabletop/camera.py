@@ -14,13 +14,14 @@ GOAL_GROUP = 4
 class Camera:
     """A camera over the table, from where all of it is seen."""
 
-    def __init__(self, width: int, height: int, goal: bool) -> None:
+    def __init__(self, width: int, height: int, goal: bool, cubes: int) -> None:
         """Make the renderer.
 
         Args:
             width: pixels.
             height: pixels.
             goal: whether to show the goal.
+            cubes: 1 or 2.
 
         Raises:
             RunError: this machine cannot draw; the message says what it lacks.
@@ -28,7 +29,7 @@ class Camera:
         import mujoco
 
         self._mujoco = mujoco
-        self._model = drawn_model()
+        self._model = drawn_model(cubes)
         self._data = mujoco.MjData(self._model)
         self._options = mujoco.MjvOption()
         self._options.geomgroup[GOAL_GROUP] = goal

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import BUTTON_PRESSED, PRESSED_BUTTON, Scene
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
-from etude.envs.task import Task
 
-UNSOLVED, APPROACH = 0.3, 0.4
+APPROACH = 0.4
 WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
 
 
-class PressButton(Task):
+class PressButton(Primitive):
     """Press the button, and hold it down."""
 
     id = "press-button"
@@ -24,30 +24,18 @@ class PressButton(Task):
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """The common starts; the goal marks the pressed button."""
         arrange(scene, ids, rngs)
-        mark_button(scene, ids)
+        self.mark(scene, ids)
 
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Put the goal where the button's top is once it is pressed."""
+        scene.goal[ids] = scene.button_base[ids] + PRESSED_BUTTON
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the button, then its depth."""
-        return np.where(self.success(scene), 1.0, UNSOLVED * button_progress(scene))
+        distance = scene.distance(scene.button, scene.tcp)
+        depth = np.minimum(np.maximum(scene.button_depth / BUTTON_PRESSED, 0), 1)
+        return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * depth
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The button is pushed in by more than BUTTON_PRESSED."""
-        return is_pressed(scene)
-
-
-def is_pressed(scene: Scene) -> NDArray[np.bool_]:
-    """Whether the button is pushed in by more than BUTTON_PRESSED, (N,)."""
-    pressed: NDArray[np.bool_] = scene.button_depth > BUTTON_PRESSED
-    return pressed
-
-
-def mark_button(scene: Scene, ids: NDArray[np.intp]) -> None:
-    """Put the goal where the button's top is once it is pressed."""
-    scene.goal[ids] = scene.button_base[ids] + PRESSED_BUTTON
-
-
-def button_progress(scene: Scene) -> NDArray[np.float64]:
-    """Towards a pressed button, (N,) in [0, 1]: closeness of the finger tips, then the depth."""
-    distance = scene.distance(scene.button, scene.tcp)
-    depth = np.minimum(np.maximum(scene.button_depth / BUTTON_PRESSED, 0), 1)
-    return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * depth
+        return scene.button_depth > BUTTON_PRESSED

@@ -5,17 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import Scene
 from etude.envs.tabletop.starts import GOAL_WORDS, TABLE_WORDS, arrange
-from etude.envs.task import Task
 
 TOLERANCE = 0.02
-UNSOLVED = 0.3
 FAR, NEAR = 0.8, 0.1
 
 
-class Reach(Task):
+class Reach(Primitive):
     """Bring the finger tips to a goal in the air, and stay there."""
 
     id = "reach"
@@ -27,14 +26,13 @@ class Reach(Task):
         """The common starts."""
         arrange(scene, ids, rngs)
 
-    def reward(self, scene: Scene) -> NDArray[np.float64]:
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Leave the goal where it was drawn."""
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the goal."""
-        distance = self._distance(scene)
-        return np.where(distance < TOLERANCE, 1.0, UNSOLVED * closeness(distance, TOLERANCE, FAR, NEAR))
+        return closeness(scene.distance(scene.goal, scene.tcp), TOLERANCE, FAR, NEAR)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The finger tips are within TOLERANCE of the goal."""
-        return self._distance(scene) < TOLERANCE
-
-    def _distance(self, scene: Scene) -> NDArray[np.float64]:
-        return scene.distance(scene.goal, scene.tcp)
+        return scene.distance(scene.goal, scene.tcp) < TOLERANCE

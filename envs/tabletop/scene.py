@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.arm import joint_angles
 from etude.envs.tabletop.model import simulated_model
 
 Floats = NDArray[np.float64]
@@ -19,11 +20,19 @@ WORKSPACE = np.array([[0.28, -0.42, 0.015], [0.64, 0.4, 0.37]])
 HOME = np.array([0.45, 0.0, 0.22])
 FINGER_OPEN = 0.04
 
+CUBE_HALF = 0.02
+TOUCH_DEPTH = 0.025
+LET_GO = 0.03
+AROUND, AWAY = 0.025, 0.06
+SQUEEZE = 0.0006
+SETTLING = 3
+
 BUTTON_PRESSED = 0.012
 DRAWER_TRAVEL = 0.16
 DRAWER_OPEN = 0.8 * DRAWER_TRAVEL
 PRESSED_BUTTON = np.array([0, 0, 0.055 - BUTTON_PRESSED])
 SHUT_HANDLE = np.array([0, 0.17, 0.086])
+DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, 0.03]])
 
 
 class Scene:
@@ -39,6 +48,8 @@ class Scene:
         fingers: (N, 2) how far each finger is from closed, at most FINGER_OPEN.
         cube: (N, 3) the cube's centre (w).
         cube_quaternion: (N, 4) its orientation, w first (w).
+        base: (N, 3) the second cube's centre, where there is one (w).
+        base_quaternion: (N, 4) its orientation (w).
         handle: (N, 3) the middle of the drawer's handle.
         drawer_opening: (N,) how far the drawer is pulled out, at most DRAWER_TRAVEL (w).
         drawer_locked: (N,) 1 while the lock holds the drawer shut, else 0 (w).
@@ -52,11 +63,12 @@ class Scene:
         latch: (N, L) marks that outlast what set them, 0 at an episode's start (w).
     """
 
-    def __init__(self, simulations: int, threads: int = 1) -> None:
+    def __init__(self, simulations: int, threads: int = 1, cubes: int = 1) -> None:
         """Make the simulations, all at home.
 
         Args:
             simulations: N.
+            cubes: 1, or 2 with a base to stack the cube on.
             threads: simulator threads; the results are the same bits at any number.
         """
         import mujoco
@@ -66,11 +78,12 @@ class Scene:
         self._no_stage = mujoco.mjtStage.mjSTAGE_NONE.value
         self._warning_names = [str(name).removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__]
         self.size = simulations
-        self.model = model = simulated_model()
+        self.model = model = simulated_model(cubes)
         self.batch = batch = Batch(model, simulations, threads, persistent=True)
 
         sites: Floats = batch.bind("site_xpos")
         qpos: Floats = batch.bind("qpos")
+        qvel: Floats = batch.bind("qvel")
         mocap: Floats = batch.bind("mocap_pos")
         self._ctrl: Floats = batch.bind("ctrl")
         self._touches: Floats = batch.bind("sensordata")
@@ -81,13 +94,22 @@ class Scene:
         def joint(name: str) -> int:
             return int(model.joint(name).qposadr[0])
 
+        def speeds(name: str, size: int) -> Floats:
+            first = int(model.joint(name).dofadr[0])
+            return qvel[:, first : first + size]
+
         def stand(name: str) -> Floats:
             return mocap[:, int(model.body(name).mocapid[0])]
 
         cube = joint("cube")
+        self._arm = qpos[:, joint("joint1") : joint("joint7") + 1]
+        self._cube_velocity, self._finger_velocity = speeds("cube", 3), speeds("left_finger", 2)
         self.tcp, self.setpoint = site("tcp"), self._ctrl[:, :3]
         self.fingers = qpos[:, joint("left_finger") : joint("right_finger") + 1]
         self.cube, self.cube_quaternion = qpos[:, cube : cube + 3], qpos[:, cube + 3 : cube + 7]
+        if cubes == 2:
+            base = joint("base")
+            self.base, self.base_quaternion = qpos[:, base : base + 3], qpos[:, base + 3 : base + 7]
         self.handle, self.drawer_opening = site("handle"), qpos[:, joint("drawer")]
         self.drawer_locked: Floats = batch.bind("eq_active")[:, model.equality("lock").id]
         self.button, self.button_depth = site("button"), qpos[:, joint("button")]
@@ -124,8 +146,48 @@ class Scene:
 
     @property
     def grasped(self) -> NDArray[np.bool_]:
-        """Whether both fingers touch the cube, (N,)."""
-        return self.touched[:, 0] & self.touched[:, 1]
+        """Whether both fingers touch the cube's sides, (N,)."""
+        beside = np.abs(self.tcp[:, 2] - self.cube[:, 2]) < TOUCH_DEPTH
+        return self.touched[:, 0] & self.touched[:, 1] & beside
+
+    @property
+    def gripper_speed(self) -> Floats:
+        """How fast the fingers part or close, (N,) metres a second."""
+        left, right = self._finger_velocity.T
+        speed: Floats = np.abs(left + right)
+        return speed
+
+    @property
+    def cube_speed(self) -> Floats:
+        """How fast the cube moves, (N,) metres a second."""
+        x, y, z = self._cube_velocity.T
+        speed: Floats = np.sqrt(x * x + y * y + z * z)
+        return speed
+
+    @property
+    def release(self) -> Floats:
+        """How far the fingers have opened from a cube's width, (N,): 1 once they let go of it, however it is turned."""
+        opened: Floats = np.clip((self.fingers.min(axis=1) - CUBE_HALF) / (LET_GO - CUBE_HALF), 0, 1)
+        return opened
+
+    @property
+    def retreat(self) -> Floats:
+        """How far the tool centre point has gone from the cube, (N,): 0 around it, 1 once it is away."""
+        gone: Floats = np.clip((self.distance(self.tcp, self.cube) - AROUND) / (AWAY - AROUND), 0, 1)
+        return gone
+
+    @property
+    def left_alone(self) -> NDArray[np.bool_]:
+        """Whether the gripper is open, and away from the cube, (N,)."""
+        gone: NDArray[np.bool_] = (self.release == 1) & (self.retreat == 1)
+        return gone
+
+    @property
+    def cube_in_drawer(self) -> NDArray[np.bool_]:
+        """Whether the cube is between the drawer's walls, below their rim, (N,)."""
+        place = self.cube - self.handle
+        inside: NDArray[np.bool_] = ((place > DRAWER_INSIDE[0]) & (place < DRAWER_INSIDE[1])).all(axis=1)
+        return inside
 
     @staticmethod
     def distance(a: Floats, b: Floats) -> Floats:
@@ -143,12 +205,46 @@ class Scene:
         along an axis, and never leaves the workspace.
 
         Args:
-            actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is positive.
+            actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is positive,
+                opens where it is negative, and keeps to what it was told before where it is zero.
         """
         moved = self.setpoint + SETPOINT_RATE * actions[:, :3]
         leashed = np.minimum(np.maximum(moved, self.tcp - SETPOINT_LEASH), self.tcp + SETPOINT_LEASH)
         self.setpoint[:] = np.minimum(np.maximum(leashed, WORKSPACE[0]), WORKSPACE[1])
-        self._ctrl[:, 6:] = np.where(actions[:, 3:] > 0, 0.0, FINGER_OPEN)
+        gripper, fingers = actions[:, 3:], self._ctrl[:, 6:]
+        fingers[:] = np.where(gripper > 0, 0.0, np.where(gripper < 0, FINGER_OPEN, fingers))
+
+    def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:
+        """Put the arms of the simulations `ids` at rest elsewhere, as if they had been sent there.
+
+        Args:
+            ids: (M,) simulations.
+            points: (M, 3) for the tool centre points.
+            fingers: (M,) how far each finger is from closed.
+            closing: whether they are sent to close, not to open.
+        """
+        self._arm[ids] = joint_angles(points)
+        self.setpoint[ids] = points
+        self.fingers[ids] = fingers[:, None]
+        self._ctrl[ids, 6:] = 0 if closing else FINGER_OPEN
+
+    def hold_cube(self, ids: Ids, cubes: Floats, yaw: Floats, offsets: Floats) -> None:
+        """Let the grippers of the simulations `ids` hold the cube, and settle.
+
+        Args:
+            ids: (M,) simulations.
+            cubes: (M, 3) for the cubes' centres.
+            yaw: (M,) their turn about the vertical, at most an eighth of a circle.
+            offsets: (M, 3) from the cubes' centres to the tool centre points.
+        """
+        self.cube[ids] = cubes
+        self.cube_quaternion[ids] = 0
+        self.cube_quaternion[ids, 0], self.cube_quaternion[ids, 3] = np.cos(yaw / 2), np.sin(yaw / 2)
+        width = CUBE_HALF * (np.cos(yaw) + np.abs(np.sin(yaw)))
+        self.pose_arm(ids, cubes + offsets, width - SQUEEZE, closing=True)
+        self.refresh(ids)
+        for _ in range(SETTLING):
+            self.step(ids)
 
     def step(self, ids: Ids | None = None) -> None:
         """Simulate one control step of all simulations, or of `ids`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +13,20 @@ from etude.oracles.oracle import Oracle, Privileged
 
 Floats = NDArray[np.float64]
 
-LEAD = 0.6  # of the distance that is left
-BRAKE = 1.0  # of the last step's motion
-
 
 class TabletopOracle(Oracle):
     """An oracle that says where the finger tips should go, and takes them there as fast as the action allows.
 
     The arm swings after its setpoint like a spring: the setpoint leads by a share of the distance that is left, and
     brakes against the last step's motion.
+
+    Attributes:
+        lead: of the distance that is left.
+        brake: of the last step's motion; where overshooting costs, more of it.
     """
+
+    lead: ClassVar[float] = 0.7
+    brake: ClassVar[float] = 0.4
 
     def __init__(self, size: int) -> None:
         """Make the policy of `size` simulations."""
@@ -43,7 +48,7 @@ class TabletopOracle(Oracle):
         moved = np.where(privileged["elapsed"][:, None] > 0, tcp - self._tcp, 0)
         self._tcp = tcp.copy()
         target, closed = self.aim(privileged, tcp + moved)
-        setpoint = target + LEAD * (target - tcp) - BRAKE * moved
+        setpoint = target + self.lead * (target - tcp) - self.brake * moved
         actions = np.empty((self.size, 4), np.float32)
         actions[:, :3] = np.clip((setpoint - privileged["setpoint"]) / SETPOINT_RATE, -1, 1)
         actions[:, 3] = np.where(closed, 1, -1)

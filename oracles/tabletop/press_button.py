@@ -10,7 +10,7 @@ from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
 # Metres from the middle of the button's top to the finger or the tool centre point, whose tips reach 11 mm lower.
-RIM = 0.045  # sideways, where the finger is over the button
+RIM = 0.052  # sideways, where the finger will be over the button
 CLEARANCE = 0.02  # above, to pass over the rim
 THROUGH = -0.03  # below, to press with all the force there is
 SUNK = -0.002  # below, where no tip on the button can be

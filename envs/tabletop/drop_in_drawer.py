@@ -1,0 +1,77 @@
+"""drop-in-drawer: let go of the cube over the open drawer."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.envs.tabletop.grasp import held
+from etude.envs.tabletop.primitive import Primitive
+from etude.envs.tabletop.rewards import closeness
+from etude.envs.tabletop.scene import DRAWER_INSIDE, DRAWER_TRAVEL, SHUT_HANDLE, Scene
+from etude.envs.tabletop.starts import FURNITURE_WORDS, IN_HAND_WORDS, arrange, drawn, extent, hold
+
+BRING, RELEASE = 0.5, 0.25
+WITHIN, FAR, NEAR = 0.06, 1.0, 0.1
+OPENING = np.array([[0.9 * DRAWER_TRAVEL], [DRAWER_TRAVEL]])
+BEFORE_DRAWER = np.array([[-0.08, 0.1, 0.12], [0.08, 0.2, 0.2]])
+LYING_PLACE = np.array([0, -0.154, -0.042])
+
+
+class DropInDrawer(Primitive):
+    """Drop the grasped cube into the open drawer, so that it lies there."""
+
+    id = "drop-in-drawer"
+    horizon = 50
+    starts = (
+        f"drawer open; cube in the air over {extent(BEFORE_DRAWER)} before it, grasped {IN_HAND_WORDS}; "
+        f"{FURNITURE_WORDS}"
+    )
+
+    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
+        """The drawer open, the cube in the closed gripper above its front; the goal marks a place in the drawer."""
+        arrange(scene, ids, rngs)
+        opening = drawn(OPENING, rngs)[:, 0]
+        scene.drawer_opening[ids] = opening
+        handle = scene.cabinet[ids] + SHUT_HANDLE
+        handle[:, 1] += opening
+        scene.goal[ids] = handle + LYING_PLACE
+        hold(scene, ids, rngs, scene.goal[ids] + drawn(BEFORE_DRAWER, rngs))
+
+    def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """The goal goes with the drawer."""
+        mark_drawer(scene, ids)
+
+    def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
+        """Put the goal on the drawer's floor."""
+        mark_drawer(scene, ids)
+
+    def progress(self, scene: Scene) -> NDArray[np.float64]:
+        """The cube's closeness to a place in the drawer, then the gripper's opening and retreat."""
+        return drop_progress(scene)
+
+    def ready(self, scene: Scene) -> NDArray[np.bool_]:
+        """Whether the cube is held, or has been let go over the drawer."""
+        return held(scene) | over_drawer(scene)
+
+    def success(self, scene: Scene) -> NDArray[np.bool_]:
+        """The cube is in the drawer, the gripper open and away."""
+        return scene.cube_in_drawer & scene.left_alone
+
+
+def mark_drawer(scene: Scene, ids: NDArray[np.intp]) -> None:
+    """Put the goal on the drawer's floor, where it is free when the drawer is open."""
+    scene.goal[ids] = scene.handle[ids] + LYING_PLACE
+
+
+def drop_progress(scene: Scene) -> NDArray[np.float64]:
+    """Towards a cube that lies in the drawer, (N,) in [0, 1]."""
+    near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
+    left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
+    return np.where(scene.cube_in_drawer, BRING + left, BRING * near)
+
+
+def over_drawer(scene: Scene) -> NDArray[np.bool_]:
+    """Whether the cube is in the drawer or above it, (N,)."""
+    place = (scene.cube - scene.handle)[:, :2]
+    return np.asarray(((place > DRAWER_INSIDE[0, :2]) & (place < DRAWER_INSIDE[1, :2])).all(axis=1))
