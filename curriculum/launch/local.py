@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +56,7 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
     with _claimed(suite, out):
         study = _Study(suite, StudyFolder(out), jobs, console)
         try:
-            with _termination_as_interrupt():
+            with _ended_in_order():
                 study.prepare()
                 study.run()
                 return study.finish()
@@ -206,8 +206,8 @@ def _claimed(suite: Suite, out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end a study the way Ctrl-C does; a thread other than the main one has no say in signals."""
+def _ended_in_order() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end a study alike; a thread other than the main one has no say in signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -215,11 +215,13 @@ def _termination_as_interrupt() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before: Callable[[int, FrameType | None], Any] | int | None = signal.signal(signal.SIGTERM, interrupt)
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
