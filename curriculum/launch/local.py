@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from etude.curriculum.launch.environment import describe_environment
 from etude.curriculum.launch.estimate import Cost, makespan
 from etude.curriculum.launch.pool import Answer, Order, Pool
 from etude.curriculum.plan import RunName, plan_run, run_names
+from etude.curriculum.repair import forget_where_broken
 from etude.curriculum.saves import write_text
 from etude.curriculum.status import Status, read_status, run_status, write_status
 from etude.curriculum.study import StudyFolder, hold
@@ -55,7 +56,7 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
     with _claimed(suite, out):
         study = _Study(suite, StudyFolder(out), jobs, console)
         try:
-            with _termination_as_interrupt():
+            with _ended_in_order():
                 study.prepare()
                 study.run()
                 return study.finish()
@@ -70,15 +71,20 @@ class _Study:
         self.suite, self.folder, self.console = suite, folder, console
         self.names = run_names(suite)
         self.ends = {name: plan_run(suite, name.regime).segments[-1].end for name in self.names}
-        self.statuses = {name: self._status(name) for name in self.names}
-        self.jobs = max(1, min(jobs, len(self._open())))
-        self.cost = Cost(0.0, 0.0)
+        self.jobs, self.cost = jobs, Cost(0.0, 0.0)
 
     def prepare(self) -> None:
-        """Write what the study is run on, and check the references that are there."""
+        """Write what the study is run on, and check the records and references that are there."""
         if not self.folder.environment.exists():
             _write_json(self.folder.environment, describe_environment())
         self.missing = self._missing_references()
+        for name in self.names:
+            fault = forget_where_broken(self.folder.run(name), self.suite, name)
+            if fault is not None:
+                line = f"{name}: its record {fault}; it starts again from nothing"
+                self.console.print(line, highlight=False, soft_wrap=True)
+        self.statuses = {name: self._status(name) for name in self.names}
+        self.jobs = max(1, min(self.jobs, len(self._open())))
 
     def run(self) -> None:
         """Measure, estimate, and execute the runs that are not done, longest first."""
@@ -200,8 +206,8 @@ def _claimed(suite: Suite, out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end a study the way Ctrl-C does; a thread other than the main one has no say in signals."""
+def _ended_in_order() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end a study alike; a thread other than the main one has no say in signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -209,11 +215,13 @@ def _termination_as_interrupt() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before: Callable[[int, FrameType | None], Any] | int | None = signal.signal(signal.SIGTERM, interrupt)
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -102,8 +102,10 @@ def test_a_study_runs_from_nothing_to_metrics_and_again_from_its_records(suite_o
 
     before = {path: path.read_bytes() for path in out.glob("runs/*/evaluations.jsonl")}
     (out / "metrics.json").unlink()
+    (out / "runs" / "scratch-seed0" / "evaluations.jsonl").unlink()
     code, text = run(suite_of(seeds=[0, 1]), out, jobs=1)
-    assert code == 0 and "small: 2 runs to finish" in text
+    assert code == 0 and "small: 3 runs to finish" in text
+    assert "scratch-seed0: its record lacks press-button at step 0; it starts again from nothing\n" in text
     assert "2 of 2 seeds" in text and (out / "metrics.json").exists()
     assert {path: path.read_bytes() for path in before} == before
 
