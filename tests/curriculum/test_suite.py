@@ -180,9 +180,9 @@ def test_of_several_faults_a_misspelt_key_is_told_first() -> None:
     [
         ("quik", "quik: there is no such suite; did you mean quick?"),
         ("nowhere/smoke.yaml", "nowhere/smoke.yaml: there is no such suite; did you mean smoke?"),
-        ("/tmp", "/tmp: a folder, not a suite's YAML file; known: quick, smoke"),
-        (".", ".: a folder, not a suite's YAML file; known: quick, smoke"),
-        ("x" * 5000 + ".yaml", "there is no such suite; known: quick, smoke"),
+        ("/tmp", "/tmp: a folder, not a suite's YAML file; known: pick-place, quick, smoke"),
+        (".", ".: a folder, not a suite's YAML file; known: pick-place, quick, smoke"),
+        ("x" * 5000 + ".yaml", "there is no such suite; known: pick-place, quick, smoke"),
     ],
 )
 def test_an_absent_suite_gets_the_nearest_names(name: str, message: str) -> None:
