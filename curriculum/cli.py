@@ -135,7 +135,14 @@ def run(
     resolved = load_suite(suite, changes or (), lambda suite: check_folder(folder(suite)))
     from etude.curriculum.launch import run_study
 
-    code = run_study(resolved, folder(resolved), jobs or len(os.sched_getaffinity(0)))
+    try:
+        code = run_study(resolved, folder(resolved), jobs or len(os.sched_getaffinity(0)))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        from etude.envs.errors import RunError
+
+        raise RunError(f"{error.filename}: {error.strerror}; the same command goes on") from error
     if code == INTERRUPTED:
         given = [f"--{name}={value}" for name, value in (("out", out), ("jobs", jobs)) if value is not None]
         print("Stopped. Everything recorded is kept; this goes on:")
@@ -264,6 +271,8 @@ def _explain(error: Exception) -> tuple[str, int]:
         command = context.command_path if context else "etude"
         message = error.format_message().replace("Value error, ", "").rstrip(".")
         return f"{message}; see {command} --help", error.exit_code
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}", FAILED
     return f"{type(error).__name__}: {error} (ETUDE_TRACEBACK=1 shows where)", FAILED
 
 

@@ -2,10 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 
+from etude.curriculum.saves import naming
 from etude.envs.errors import RequestError
 
 
@@ -30,7 +32,7 @@ class Evaluation:
 
 def append_evaluations(path: Path, evaluations: Iterable[Evaluation]) -> None:
     """Append one checkpoint's evaluations, and fsync."""
-    with path.open("ab") as file:
+    with naming(path), path.open("ab") as file:
         file.write(b"".join(json.dumps(asdict(e), allow_nan=False).encode() + b"\n" for e in evaluations))
         file.flush()
         os.fsync(file.fileno())
@@ -60,15 +62,16 @@ def keep_evaluations(path: Path, up_to: int) -> None:
 def _parse(line: bytes, path: Path, number: int) -> Evaluation:
     try:
         fields = json.loads(line)
-        lists: list[Sequence[float]] = [fields["returns"], fields["successes"], fields["lengths"]]
-        if not len({len(values) for values in lists}) == 1 or not lists[0]:
+        step, task = fields["step"], fields["task"]
+        returns, successes, lengths = fields["returns"], fields["successes"], fields["lengths"]
+        if type(step) is not int or type(task) is not str:
+            raise ValueError("step must be a whole number, task a name")
+        if not len(returns) == len(successes) == len(lengths) > 0:
             raise ValueError("returns, successes and lengths must be lists of one and the same length")
-        return Evaluation(
-            step=int(fields["step"]),
-            task=str(fields["task"]),
-            returns=tuple(float(x) for x in fields["returns"]),
-            successes=tuple(bool(x) for x in fields["successes"]),
-            lengths=tuple(int(x) for x in fields["lengths"]),
-        )
+        if not all(type(x) in (int, float) and isfinite(x) for x in returns):
+            raise ValueError("returns must be finite numbers")
+        if not all(type(x) is bool for x in successes) or not all(type(x) is int for x in lengths):
+            raise ValueError("successes must be true or false, lengths whole numbers")
     except (ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{path}, line {number}: not an evaluation ({error})") from None
+    return Evaluation(step, task, tuple(map(float, returns)), tuple(successes), tuple(lengths))

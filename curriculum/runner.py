@@ -6,7 +6,7 @@ import json
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
 from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations
-from etude.curriculum.saves import newest_save, sync, write_folder, write_save, write_text
+from etude.curriculum.saves import naming, newest_save, sync, write_folder, write_save, write_text
 from etude.curriculum.status import Status, read_status, write_status
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -84,11 +84,14 @@ class _Run:
         except Exception as error:
             state = "diverged" if isinstance(error, Diverged) else "failed"
             cause = str(error) if isinstance(error, RunError | RequestError) else f"{type(error).__name__}: {error}"
+            if isinstance(error, OSError) and error.filename is not None:
+                cause = f"{error.filename}: {error.strerror}; the same command goes on"
             where = f"{self.status.task or 'before the first task'} at step {self.status.step:,}, seed {self.name.seed}"
             reason = " ".join(f"{where}: {cause}".split())
-            with self.folder.log.open("a") as log:
-                traceback.print_exc(file=log)
-            self._show(state=state, reason=reason, speed=None)
+            with suppress(OSError):  # The disk may be what failed.
+                with self.folder.log.open("a") as log:
+                    traceback.print_exc(file=log)
+                self._show(state=state, reason=reason, speed=None)
             raise RunError(f"{self.name} {state}: {reason}") from error
         self._show(state="done", task=None, speed=None)
 
@@ -103,8 +106,12 @@ class _Run:
         spaces.close()
         self.method = get_method(suite.method)()
         save = newest_save(self.folder.save)
-        state = None if save is None else json.loads((save / "run.json").read_text())
-        step = -1 if state is None else state["step"]
+        state, step = None, -1
+        if save is not None:
+            with self._reading(save / "run.json") as path:
+                state = json.loads(path.read_text())
+                step = state["step"]
+                state = {key: state[key] for key in ("seconds", "scores")}
         keep_evaluations(self.folder.evaluations, step)
         _keep_lines(self.folder.training, step)
         if state is None:
@@ -181,8 +188,8 @@ class _Run:
     def _record_training(self, task: str) -> None:
         statistics: Callable[[], dict[str, float]] = getattr(self.agent, "statistics", dict)
         values = self.envs.take() | statistics()
-        line = {"step": self.status.step, "task": task} | {k: v if np.isfinite(v) else None for k, v in values.items()}
-        with self._timed("saving"), self.folder.training.open("a") as file:
+        line = {"step": self.status.step, "task": task} | {key: _recorded(key, v) for key, v in values.items()}
+        with self._timed("saving"), naming(self.folder.training), self.folder.training.open("a") as file:
             file.write(json.dumps(line) + "\n")
 
     def _saving_is_cheap(self) -> bool:
@@ -206,11 +213,21 @@ class _Run:
         self.last_save = time.perf_counter() - started
 
     def _load(self, save: Path, segment: Segment) -> None:
-        with np.load(save / "envs.npz", allow_pickle=False) as snapshot:
+        with self._reading(save / "envs.npz") as path, np.load(path, allow_pickle=False) as snapshot:
             self.envs.restore(dict(snapshot))
-        self.agent.load(save / "agent", segment.task, self.envs, segment.budget)
+        with self._reading(save / "agent") as path:
+            self.agent.load(path, segment.task, self.envs, segment.budget)
         attach(self.method, self.agent)
-        self.method.load(save / "method", self.agent)
+        with self._reading(save / "method") as path:
+            self.method.load(path, self.agent)
+
+    @contextmanager
+    def _reading(self, path: Path) -> Iterator[Path]:
+        try:
+            yield path
+        except Exception as error:
+            way_out = f"delete {self.folder.save} to start this run again"
+            raise RunError(f"{path}: cannot be read ({type(error).__name__}: {error}); {way_out}") from error
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
@@ -230,15 +247,27 @@ class _Run:
         write_status(self.folder.status, self.status)
 
 
+def _recorded(key: str, value: Any) -> float | None:
+    """A statistic as JSON has it: a number, None where it is not finite."""
+    if isinstance(value, np.ndarray | np.generic) and value.ndim == 0:
+        value = value.item()
+    if not isinstance(value, int | float):
+        raise RunError(f"the agent's statistics(): {key} is {value!r:.60}, not a number")
+    return value if np.isfinite(value) else None
+
+
 def _read_references(folder: RunFolder) -> dict[str, Any]:
     path = folder.study.references
     return dict(json.loads(path.read_bytes())) if path.exists() else {}
 
 
 def _keep_lines(path: Path, up_to: int) -> None:
-    """Cut the training statistics to the lines at steps <= `up_to`, without a torn last one."""
+    """Cut the training statistics to the lines at steps <= `up_to`; what cannot be read is left out."""
     if not path.exists():
         return
-    *lines, _torn = path.read_text().split("\n")
-    kept = [line for line in lines if json.loads(line)["step"] <= up_to]
-    write_text(path, "".join(f"{line}\n" for line in kept))
+    kept = []
+    for line in path.read_text(errors="replace").split("\n"):
+        with suppress(ValueError, TypeError, KeyError):
+            if json.loads(line)["step"] <= up_to:
+                kept.append(f"{line}\n")
+    write_text(path, "".join(kept))

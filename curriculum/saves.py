@@ -2,15 +2,17 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
 def write_text(path: Path, text: str) -> None:
     """Make or replace a file in one step, so that a reader never meets half of it."""
     aside = _aside(path)
-    aside.write_text(text, encoding="utf-8")
-    os.replace(aside, path)
+    with naming(path):
+        aside.write_text(text, encoding="utf-8")
+        os.replace(aside, path)
 
 
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
@@ -23,10 +25,11 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     aside = _aside(folder)
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    write(aside)
-    for path in sorted(aside.rglob("*")):
-        sync(path)
-    sync(aside)
+    with naming(folder):
+        write(aside)
+        for path in sorted(aside.rglob("*")):
+            sync(path)
+        sync(aside)
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(aside, folder)
     sync(folder.parent)
@@ -53,6 +56,17 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the path in an OSError that names none, as that of a write to a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
 
 
 def _aside(path: Path) -> Path:

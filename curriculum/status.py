@@ -54,11 +54,14 @@ def read_status(path: Path) -> Status:
     """The status in a file; that of a run not yet begun where there is none, or none that can be read."""
     try:
         values = json.loads(path.read_bytes())
-        if values["state"] not in get_args(State):
+        if values["state"] in get_args(State):
+            return Status(**values)
+    except FileNotFoundError:
+        if not RunFolder(path.parent).evaluations.exists():
             return Status()
-        return Status(**values)
     except (OSError, ValueError, TypeError, KeyError):
-        return Status()
+        pass
+    return Status(reason=f"{path.name} cannot be read; the same command goes on")
 
 
 def write_status(path: Path, status: Status) -> None:

@@ -36,7 +36,7 @@ Whole = BeforeValidator(lambda value: int(value) if isinstance(value, float) and
 """Takes 1e6 for the integer it is."""
 
 Steps = Annotated[int, Field(gt=0, le=10**12), Whole]
-Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Seed = Annotated[int, Field(ge=0, lt=2**32), Whole]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Text = Annotated[str, Field(min_length=1)]
 

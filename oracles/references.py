@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from etude.envs import RequestError, get_task
+from etude.oracles.blame import require_shapes, told_of
 from etude.oracles.policies import oracle_policy, random_policy, zero_policy
 from etude.oracles.registry import get_oracle
 from etude.oracles.rollout import Episodes, evaluation_seeds, rollout
@@ -37,19 +39,24 @@ def play_references(task_id: str, seeds: Sequence[int]) -> dict[str, Episodes]:
     """The episodes of those seeds, (E,), as the oracle, random actions and the zero action play them.
 
     Raises:
-        RequestError: there are no seeds, the task has no oracle, or its actions do not fit the action space.
+        RequestError: there are no seeds, the task has no oracle, its actions do not fit the action space, or the task's
+            reward or success has a wrong shape.
+        RunError: task or oracle raised something.
     """
     if not seeds:
         raise RequestError(f"task {task_id!r}: 0 episodes; references need at least 1")
-    env = get_task(task_id).make_vector(len(seeds), threads=min(len(seeds), os.cpu_count() or 1))
-    try:
+    with told_of(), closing(get_task(task_id).make_vector(len(seeds), threads=_threads(len(seeds)))) as env:
+        env.reset(seed=list(seeds))  # type: ignore[arg-type]  # Gymnasium annotates the integer alone
+        require_shapes(env)
         return {
             "oracle": rollout(env, oracle_policy(task_id, env), seeds),
             "random": rollout(env, random_policy(task_id, env, seeds), seeds),
             "zero": rollout(env, zero_policy(env), seeds),
         }
-    finally:
-        env.close()
+
+
+def _threads(simulations: int) -> int:
+    return min(simulations, os.cpu_count() or 1)
 
 
 def fingerprint(task_id: str, episodes: int) -> dict[str, Any]:

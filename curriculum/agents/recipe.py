@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -208,14 +209,21 @@ def _read_value(name: str, value: Any, annotation: Any) -> Any:
         return value
     if name == "device":
         _check_device(value, key)
-    try:
-        value = TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(
-            value, strict=True
-        )
-    except ValidationError:
-        raise RequestError(f"{key}: {value!r:.60}; must be {_describe(annotation)}") from None
+    kind = TypeAdapter[Any](annotation, config=ConfigDict(arbitrary_types_allowed=True))
+    for read in (value, _with_whole_numbers(value)):  # 1e6 stands for a whole number where a float is not taken.
+        with suppress(ValidationError):
+            value = kind.validate_python(read, strict=True)
+            break
+    else:
+        raise RequestError(f"{key}: {value!r:.60}; must be {_describe(annotation)}")
     _check_range(name, value[0] if isinstance(value, tuple) else value, key)
     return value
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_with_whole_numbers, value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _check_device(value: Any, key: str) -> None:

@@ -56,12 +56,16 @@ def measure(study: Path) -> dict[str, float]:
 
     Args:
         study: its folder.
+
+    Raises:
+        RunError: the agent or the composition's task raised something.
     """
     from etude.curriculum.agents import make_agent
     from etude.curriculum.agents.check import rollout_size
     from etude.curriculum.evaluator import Evaluator, task_envs
     from etude.curriculum.imports import import_all
     from etude.envs import get_task
+    from etude.oracles.blame import require_shapes, told_of
 
     suite = read_suite(study)
     import_all(suite.imports)
@@ -70,18 +74,20 @@ def measure(study: Path) -> dict[str, float]:
         config = config.model_copy(update={"parameters": config.parameters | {"learning_starts": 0}})
     task, rollout = suite.composition, rollout_size(config)
     envs = task_envs(suite, task, config.environments)
-    agent = make_agent(config, envs.single_observation_space, envs.single_action_space, seed=0)
-    envs.reset(seed=0)
-    agent.begin_task(task, envs, 1_000 * rollout)
-    agent.learn(rollout)
-    steps, started = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - started) < MEASURED:
-        agent.learn(rollout)
-        steps += rollout
     evaluator = Evaluator(suite)
-    started = time.perf_counter()
-    evaluator.evaluate(agent, 0, [task])
-    evaluation = time.perf_counter() - started
+    envs.reset(seed=0)
+    with told_of(f"agent {config.algorithm}"):
+        require_shapes(envs)
+        agent = make_agent(config, envs.single_observation_space, envs.single_action_space, seed=0)
+        agent.begin_task(task, envs, 1_000 * rollout)
+        agent.learn(rollout)
+        steps, started = 0, time.perf_counter()
+        while (elapsed := time.perf_counter() - started) < MEASURED:
+            agent.learn(rollout)
+            steps += rollout
+        started = time.perf_counter()
+        evaluator.evaluate(agent, 0, [task])
+        evaluation = time.perf_counter() - started
     evaluator.close()
     envs.close()
     return {"step": elapsed / steps, "evaluation": evaluation / get_task(task).horizon}

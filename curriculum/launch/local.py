@@ -27,6 +27,7 @@ from etude.curriculum.status import Status, read_status, run_status, write_statu
 from etude.curriculum.study import StudyFolder, hold
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError
+from etude.oracles.scores import score
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 
@@ -146,11 +147,11 @@ class _Study:
     def _missing_references(self) -> list[str]:
         from etude.oracles import fingerprint
 
-        stored = _read_json(self.folder.references)
+        stored = self._stored_references()
         for task in self.suite.tasks:
             now = fingerprint(task, self.suite.evaluation.episodes)
-            if task in stored and stored[task]["fingerprint"] != now:
-                then = stored[task]["fingerprint"]
+            then = stored[task]["fingerprint"] if task in stored else now
+            if then != now:
                 differing = ", ".join(key for key in now if then.get(key) != now[key])
                 raise RequestError(
                     f"{self.folder.references}: {task} has changed since this study began ({differing}); "
@@ -158,12 +159,26 @@ class _Study:
                 )
         return [task for task in self.suite.tasks if task not in stored]
 
+    def _stored_references(self) -> dict[str, Any]:
+        path = self.folder.references
+        if not path.exists():
+            return {}
+        try:
+            stored = dict(json.loads(path.read_bytes()))
+            for entry in stored.values():
+                dict(entry["fingerprint"])
+                score((), entry)
+        except (ValueError, TypeError, KeyError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise RequestError(f"{path}: cannot be read ({reason}); delete it to have it measured again") from None
+        return stored
+
     def _measure_references(self, pool: Pool) -> None:
         common = {"episodes": self.suite.evaluation.episodes, "imports": list(self.suite.imports)}
         orders: list[Order] = [{"references": {"task": task} | common} for task in self.missing]
         found = {order["references"]["task"]: result for order, result in pool.ask_each(orders)}
         if found:
-            stored = _read_json(self.folder.references) | found
+            stored = self._stored_references() | found
             _write_json(self.folder.references, {task: stored[task] for task in self.suite.tasks})
 
     def _seconds_left(self, name: RunName) -> float:
@@ -222,10 +237,6 @@ def _ended_in_order() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_bytes())) if path.exists() else {}
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -30,12 +30,14 @@ class Answer:
         done: its result.
         error: why there is none.
         died: whether the worker's process ended over it.
+        traceback: of the error, where the worker told it.
     """
 
     order: Order
     done: Any = None
     error: str | None = None
     died: bool = False
+    traceback: str = ""
 
 
 class Pool:
@@ -91,7 +93,7 @@ class Pool:
                     yield Answer(order, error=reason, died=True)
             elif order is not None:
                 answer = json.loads(line)
-                yield Answer(order, answer.get("done"), answer.get("error"))
+                yield Answer(order, answer.get("done"), answer.get("error"), traceback=answer.get("traceback", ""))
         idle()
 
     def ask_all(self, order: Order) -> list[Any]:
@@ -113,7 +115,9 @@ class Pool:
 
 def _result(answer: Answer) -> Any:
     if answer.error is not None:
-        raise RunError(answer.error)
+        error = RunError(answer.error)
+        error.add_note(answer.traceback)
+        raise error
     return answer.done
 
 

@@ -6,8 +6,8 @@
     {"measure": "studies/quick"}                                       -> {"done": {...}}
     {"run": "studies/quick/runs/scratch-seed0"}                        -> {"done": null}
 
-or `{"error": "why"}`. It is kept for several runs since importing torch takes seconds. A run does not see what ran
-before it: all its randomness is seeded where it begins.
+or `{"error": "why", "traceback": "where"}`. It is kept for several runs since importing torch takes seconds. A run does
+not see what ran before it: all its randomness is seeded where it begins.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import queue
 import signal
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,15 @@ def main() -> None:
         try:
             answer = {"done": _obey(order)}
         except Exception as error:
-            answer = {"error": " ".join(str(error).split()) or type(error).__name__}
+            answer = {"error": _in_a_line(error), "traceback": traceback.format_exc()}
         answers.write(json.dumps(answer) + "\n")
+
+
+def _in_a_line(error: Exception) -> str:
+    from etude.envs.errors import RequestError, RunError
+
+    line = " ".join(str(error).split())
+    return line if isinstance(error, RequestError | RunError) else f"{type(error).__name__}: {line}"
 
 
 def _listen(orders: queue.SimpleQueue[dict[str, Any]]) -> None:

@@ -93,8 +93,11 @@ def check_method(name: str, agent: type | None) -> None:
         RequestError: it is not so.
     """
     make = get_method(name)
-    if agent is not None and isclass(make) and issubclass(make, Method) and any(_gradient_hooks(make)):
-        _optimisers_of(agent, agent, make)
+    if isclass(make) and issubclass(make, Method):
+        if agent is not None and any(_gradient_hooks(make)):
+            _optimisers_of(agent, agent, make)
+    elif ":" in name:
+        raise RequestError(f"method: {name} is not a method: a class made from etude.curriculum.methods.Method")
 
 
 def attach(method: Method, agent: Agent) -> None:

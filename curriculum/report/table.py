@@ -7,12 +7,14 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
 from etude.curriculum.metrics.compute import compute_metrics
 from etude.curriculum.report.words import NO_VALUE, counted, explain, nothing_measured
 
+USUAL_WIDTH = 80
 FILES = ("metrics*.json", "figures/*.png", "figures/*.pdf", "wandb")
 
 
@@ -26,17 +28,25 @@ def print_table(study: Path, console: Console, metrics: Mapping[str, Any] | None
     """
     metrics = compute_metrics(study) if metrics is None else metrics
     if metrics["tasks"]:
-        console.print(_tasks(metrics))
+        _print_whole(console, _tasks(metrics))
     else:
         console.print(nothing_measured(metrics), highlight=False)
     if any(metric["value"] is not None for _, _, metric in _rows(metrics)):
-        console.print(_headline(metrics))
+        _print_whole(console, _headline(metrics))
     for line in explain(metrics):
         console.print(f"{escape(line)}", highlight=False)
     for warning in metrics["warnings"]:
         console.print(f"[yellow]warning:[/] {escape(warning)}", highlight=False)
     console.print()
     console.print(f"files in {escape(str(study))}: {', '.join(_files(study))}", highlight=False)
+
+
+def _print_whole(console: Console, table: Table) -> None:
+    """Print a table as on the usual 80 columns where there are fewer: lines that run over lose no number."""
+    if console.width < USUAL_WIDTH:
+        options = console.options.update(max_width=USUAL_WIDTH)
+        table.width = Measurement.get(console, options, table).maximum
+    console.print(table, crop=False)
 
 
 def _tasks(metrics: Mapping[str, Any]) -> Table:

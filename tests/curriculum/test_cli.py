@@ -104,6 +104,18 @@ def test_the_command_that_goes_on_is_the_one_that_was_given(
         assert capsys.readouterr().out.endswith(f"this goes on:\n  etude {given}\n")
 
 
+def test_a_study_that_cannot_be_written_goes_on_with_the_same_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> int:
+        raise OSError(28, "No space left on device", "studies/smoke/references.json")
+
+    monkeypatch.setattr("etude.curriculum.launch.run_study", full)
+    assert cli.main(["run", "smoke"]) == 1
+    line = "etude: studies/smoke/references.json: No space left on device; the same command goes on\n"
+    assert capsys.readouterr().err == line
+
+
 def test_a_studys_bare_name_is_led_to_its_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "studies" / "quick").mkdir(parents=True)
     (tmp_path / "studies" / "quick" / "suite.yaml").write_text("")
@@ -117,6 +129,7 @@ def test_a_studys_bare_name_is_led_to_its_folder(capsys: pytest.CaptureFixture[s
         (RequestError("seeds: wrong"), 2, "etude: seeds: wrong\n"),
         (RunError("reach: diverged at 2048"), 1, "etude: reach: diverged at 2048\n"),
         (ZeroDivisionError("two\nlines"), 1, "etude: ZeroDivisionError: two lines (ETUDE_TRACEBACK=1 shows where)\n"),
+        (OSError(28, "No space left on device", "a/b"), 1, "etude: a/b: No space left on device\n"),
         (KeyboardInterrupt(), 130, "etude: interrupted\n"),
     ],
 )

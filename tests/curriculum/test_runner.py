@@ -1,5 +1,7 @@
+import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -281,3 +283,64 @@ def test_an_agent_of_ones_own_is_run_by_the_same_protocol(
         *(["begin", "reach", 128], *one_task, ["end", "reach"]),
         *(["begin", "press-button", 128], *one_task, ["end", "press-button"]),
     ]
+
+
+def test_a_statistic_may_be_a_number_of_numpys_and_one_that_is_none_is_named(
+    make_study: MakeStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = "\n    def statistics(self):\n        return {'loss': np.float32(0.5), 'worst': np.float64('inf')%s}\n"
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "numpy_agent.py").write_text(OWN_AGENT + more % "")
+    (tmp_path / "vector_agent.py").write_text(OWN_AGENT + more % ", 'all': np.ones(3)")
+    agent = {"algorithm": "numpy_agent:Still", "environments": 4, "parameters": {"steps": 16}}
+    run = make_study("numpy", agent=agent).run("scratch-seed0")
+    execute(run.path)
+    line = json.loads(run.training.read_text().splitlines()[0])
+    assert (line["loss"], line["worst"]) == (0.5, None)
+    run = make_study("vector", agent=agent | {"algorithm": "vector_agent:Still"}).run("scratch-seed0")
+    with pytest.raises(RunError, match=r"statistics\(\): all is array.*, not a number"):
+        execute(run.path)
+
+
+@pytest.mark.parametrize("file", ["run.json", "envs.npz", "agent/agent.pt", "agent/agent.json"])
+def test_a_broken_save_is_named_with_the_way_out(
+    make_study: MakeStudy, whole: Callable[[str], RunFolder], file: str
+) -> None:
+    run = make_study().run("sequential-seed0")
+    shutil.copytree(whole("PPO").path, run.path)
+    run.status.unlink()
+    (run.save / "256").rename(run.save / "128")
+    state = json.loads((run.save / "128" / "run.json").read_text())
+    (run.save / "128" / "run.json").write_text(json.dumps(state | {"step": 128}))
+    (run.save / "128" / file).write_text("broken")
+    named = run.save / "128" / file.split("/")[0]
+    with pytest.raises(RunError, match=f"{named}: cannot be read .*; delete {run.save} to start this run again"):
+        execute(run.path)
+    shutil.rmtree(run.save)
+    execute(run.path)
+    assert run.evaluations.read_bytes() == whole("PPO").evaluations.read_bytes()
+
+
+def test_a_garbled_line_of_statistics_is_left_out(make_study: MakeStudy) -> None:
+    run = make_study().run("scratch-seed0")
+    run.path.mkdir(parents=True)
+    run.training.write_bytes(b"\xff garbage\n[]\n")
+    execute(run.path)
+    assert [json.loads(line)["step"] for line in run.training.read_text().splitlines()] == [64, 128]
+
+
+def test_a_full_disk_is_told_with_the_path_and_that_the_run_goes_on(
+    make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_study().run("scratch-seed0")
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched, pytest.raises(RunError, match="No space left") as caught:
+        patched.setattr(os, "fsync", full)
+        execute(run.path)
+    told = f"{run.evaluations.with_suffix('.aside')}: No space left on device; the same command goes on"
+    assert str(caught.value).endswith(told)
+    execute(run.path)
+    assert read_status(run.status).state == "done"

@@ -17,7 +17,13 @@ def test_a_run_without_a_readable_status_is_pending(tmp_path: Path) -> None:
     assert read_status(path) == Status()
     for text in ("", "{", "[]", '{"state": "lost"}', '{"state": "done", "colour": 3}'):
         path.write_text(text)
-        assert read_status(path).state == "pending"
+        status = read_status(path)
+        assert (status.state, status.reason) == ("pending", "status.json cannot be read; the same command goes on")
+
+
+def test_a_run_with_a_record_and_no_status_says_so(tmp_path: Path) -> None:
+    (tmp_path / "evaluations.jsonl").write_text("")
+    assert read_status(tmp_path / "status.json").reason == "status.json cannot be read; the same command goes on"
 
 
 def test_a_run_whose_process_is_gone_is_pending_and_says_so(make_study: Callable[..., StudyFolder]) -> None:

@@ -317,3 +317,7 @@ def test_a_resolved_suite_is_read_back_equal(tmp_path_factory: pytest.TempPathFa
     study = tmp_path_factory.mktemp("study")
     (study / "suite.yaml").write_text(suite.to_yaml(), encoding="utf-8")
     assert read_suite(study) == suite
+
+
+def test_a_seed_may_be_written_with_an_exponent() -> None:
+    assert load_suite("smoke", ["seeds=[1e0, 2]"]).seeds == (1, 2)

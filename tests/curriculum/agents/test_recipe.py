@@ -173,3 +173,11 @@ def test_a_fused_adam_takes_the_same_steps() -> None:
             policy.optimizer.step()
         ends.append(policy.predict_values(observations))
     assert torch.allclose(*ends, rtol=1e-3, atol=1e-5)
+
+
+def test_a_whole_number_may_be_written_as_a_float() -> None:
+    recipe = read_recipe("PPO", 4, {"n_steps": 3.2e1, "learning_rate": 1.0, "target_kl": 1.0})
+    assert recipe.rollout == 128 and type(recipe.keywords["n_steps"]) is int
+    assert type(recipe.keywords["learning_rate"]) is float
+    assert read_recipe("SAC", 4, {"buffer_size": 1e6}).keywords["buffer_size"] == 1_000_000
+    assert read_recipe("SAC", 4, {"train_freq": [2.0, "step"]}).rollout == 8

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +7,7 @@ from etude.curriculum.launch.estimate import Cost, makespan, measure
 from etude.curriculum.plan import RunName
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
+from etude.envs.errors import RunError
 
 
 def test_jobs_go_to_the_worker_that_is_free_first() -> None:
@@ -36,3 +38,16 @@ def test_the_measurement_learns_and_evaluates(make_study: Callable[..., StudyFol
     measured = measure(study.path)
     assert 0 < measured["step"] < 0.1 and 0 < measured["evaluation"] < 0.1
     assert not (study.path / "runs").exists()
+
+
+def test_a_failure_of_the_agents_is_told_as_its(
+    make_study: Callable[..., StudyFolder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    methods = "begin_task learn end_task act save load save_policy load_policy".split()
+    lines = ["class Lost:", "    def __init__(self, **settings):", "        raise KeyError('way')"]
+    lines += [f"    def {method}(self, *arguments): ..." for method in methods]
+    (tmp_path / "lost_agent.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    study = make_study(agent={"algorithm": "lost_agent:Lost", "environments": 4})
+    with pytest.raises(RunError, match="^agent lost_agent:Lost raised KeyError: 'way' .ETUDE_TRACEBACK=1 shows where"):
+        measure(study.path)

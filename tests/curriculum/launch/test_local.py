@@ -190,9 +190,18 @@ def test_references_of_tasks_that_have_changed_since_are_refused(suite_of: Suite
     suite, out = suite_of(), tmp_path / "study"
     claim_folder(suite, out)
     changed = fingerprint("reach", suite.evaluation.episodes) | {"version": 99}
-    (out / "references.json").write_text(json.dumps({"reach": {"fingerprint": changed}}))
+    returns = {"oracle": {"returns": [9.0, 9.0]}, "random": {"returns": [0.0, 0.0]}}
+    (out / "references.json").write_text(json.dumps({"reach": {"fingerprint": changed} | returns}))
     with pytest.raises(RequestError, match=r"reach has changed since this study began \(version\)"):
         run(suite, out)
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"reach": 3}', '{"reach": {"fingerprint": {}}}'])
+def test_references_that_cannot_be_read_are_refused(suite_of: SuiteOf, tmp_path: Path, text: str) -> None:
+    claim_folder(suite_of(), tmp_path / "study")
+    (tmp_path / "study" / "references.json").write_text(text)
+    with pytest.raises(RequestError, match="references.json: cannot be read .*; delete it to have it measured again"):
+        run(suite_of(), tmp_path / "study")
 
 
 def test_a_folder_that_holds_something_else_is_refused_and_left_alone(suite_of: SuiteOf, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from etude.curriculum.launch.pool import Pool
+from etude.envs.errors import RunError
 
 
 def test_where_a_worker_cannot_be_started_those_that_were_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,3 +26,10 @@ def test_where_a_worker_cannot_be_started_those_that_were_are_ended(monkeypatch:
     assert first.returncode is not None
     assert first.stdin is not None
     assert first.stdin.closed
+
+
+@pytest.mark.slow
+def test_a_failure_in_a_worker_is_told_with_its_kind_and_where_it_was() -> None:
+    with Pool(1) as pool, pytest.raises(RunError, match="^KeyError: 'imports'") as caught:
+        pool.ask_each([{"references": {}}])
+    assert "worker.py" in caught.value.__notes__[0]

@@ -79,6 +79,12 @@ def test_a_method_that_the_agents_class_cannot_serve_is_refused_with_the_suite(
     assert load_suite("smoke", ["method=hooked"]).method == "hooked"
 
 
+@pytest.mark.parametrize("name", ["os:path", "os:getcwd", "pathlib:Path"])
+def test_what_is_no_method_is_refused(name: str) -> None:
+    with pytest.raises(RequestError, match=f"method: {name} is not a method: a class made from etude"):
+        load_suite("smoke", [f"method={name}"])
+
+
 def test_unknown_and_taken_names_are_refused() -> None:
     with pytest.raises(RequestError, match="method: there is no 'finetun'; did you mean finetune"):
         get_method("finetun")

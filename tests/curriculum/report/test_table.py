@@ -55,6 +55,19 @@ def test_every_number_of_the_study_is_shown(tmp_path: Path) -> None:
     assert f"{scratch['final']:.1f}" in text
 
 
+@pytest.mark.parametrize("width", [20, 40, 70])
+def test_a_narrow_terminal_loses_no_number(tmp_path: Path, width: int) -> None:
+    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    console = Console(file=io.StringIO(), width=width)
+    print_table(study, console)
+    assert isinstance(console.file, io.StringIO)
+    text, wide = console.file.getvalue(), printed(study)
+    assert "…" not in text
+    rows = [line.strip() for line in wide.splitlines() if line.startswith("  ") and re.search(r"\d", line)]
+    assert len(rows) == 7
+    assert set(rows) <= {line.strip() for line in text.splitlines()}
+
+
 def test_it_says_what_the_numbers_mean_and_where_the_files_are(tmp_path: Path) -> None:
     study = study_of(
         tmp_path, lambda r, s, t, step: 80.0 if step <= 80 else 0.0, tasks=("reach", "unlock-drawer"), budget=80

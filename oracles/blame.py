@@ -1,0 +1,61 @@
+"""Failures of a user's own code, told as whose they are."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from etude.envs import RequestError, Task
+from etude.envs.errors import RunError
+from etude.oracles.oracle import Oracle
+
+
+@contextmanager
+def told_of(other: str | None = None) -> Iterator[None]:
+    """Tell a failure in the block as that of the task's method or the oracle it passed through first.
+
+    Args:
+        other: whose it is where it passed through neither; such a failure is left as it is if None.
+
+    Raises:
+        RunError: in place of the failure.
+    """
+    try:
+        yield
+    except (RequestError, RunError):
+        raise
+    except Exception as error:
+        whose = _owner(error) or other
+        if whose is None:
+            raise
+        cause = f"{type(error).__name__}: {error}"
+        raise RunError(f"{whose} raised {cause} (ETUDE_TRACEBACK=1 shows where)") from error
+
+
+def require_shapes(envs: VectorEnv[Any, Any, Any]) -> None:
+    """Check what a task makes of reset simulations: another shape than (N,) would spread over all of them.
+
+    Raises:
+        RequestError: reward or success has another shape.
+    """
+    task, scene = envs.unwrapped.task, envs.unwrapped.scene  # type: ignore[attr-defined]
+    for name in ("reward", "success"):
+        shape = np.shape(getattr(task, name)(scene))
+        if shape != (envs.num_envs,):
+            raise RequestError(f"task {task.id}: {name} has shape {shape}, must be ({envs.num_envs},)")
+
+
+def _owner(error: Exception) -> str | None:
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+        if isinstance(first, Task):
+            return f"task {first.id}: {code.co_name}"
+        if isinstance(first, Oracle):
+            return f"oracle of {first.task}"
+    return None
