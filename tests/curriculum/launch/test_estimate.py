@@ -36,7 +36,7 @@ def test_the_measurement_learns_and_evaluates(make_study: Callable[..., StudyFol
         agent["parameters"] = {"learning_starts": 100_000}
     study = make_study(agent=agent)
     measured = measure(study.path)
-    assert 0 < measured["step"] < 0.1 and 0 < measured["evaluation"] < 0.1
+    assert 0 < measured["step"] < 5 and 0 < measured["evaluation"] < 5
     assert not (study.path / "runs").exists()
 
 
