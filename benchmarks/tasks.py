@@ -6,6 +6,7 @@ else again.
 
 import inspect
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from etude.curriculum.records import read_evaluations
 from etude.curriculum.suite import read_suite
-from etude.envs import get_task, task_ids
+from etude.envs import Task, get_task, task_ids
 from etude.envs.registry import task_class
 from etude.oracles import measure_oracle
 
@@ -52,13 +53,21 @@ def section(task: str, measured: dict[str, Any]) -> str:
     shaped = f"Staged, by its parts in order: {', '.join(spec.parts)}." if spec.parts else progress
     return (
         f"## {task}\n\n{spec.description}\n\n"
-        f"- **Solved:** {inspect.getdoc(task_type.success)}\n"
+        f"- **Solved:** {with_lengths(task_type)}\n"
         f"- **Shaped by:** {shaped}\n"
         f"- **Starts:** {spec.starts}.\n"
         f"- **Horizon:** {spec.horizon} control steps.\n"
         f"- **Learnt:** {learnt(task, measured)}\n\n"
         f"| policy | return | success | variation |\n|---|---|---|---|\n"
         + "".join(row(name, measured[name]) for name in ("oracle", "random", "zero"))
+    )
+
+
+def with_lengths(task_type: type[Task]) -> str:
+    """When a task is solved, in words, the constants' names replaced by centimetres."""
+    constants = vars(sys.modules[task_type.success.__module__])
+    return re.sub(
+        "[A-Z][A-Z_]{3,}", lambda name: f"{100 * constants[name[0]]:g} cm", inspect.getdoc(task_type.success) or ""
     )
 
 
@@ -93,7 +102,7 @@ def learnt(task: str, measured: dict[str, Any]) -> str:
             f"score {np.mean(scores):.1f} ({each}) and success {np.mean(successes):.0%} on seeds 0, 1, 2, at step "
             f"{ends[0][0]:,} of the {regime} runs of `docs/studies/{study.name}`."
         )
-    return "not by the default agent, or not tried yet."
+    return "no training of it is on record."
 
 
 def at_own_end(study: Path, task: str, own: list[Any]) -> Any:
