@@ -27,7 +27,8 @@ pytestmark = pytest.mark.slow
 SuiteOf = Callable[..., Suite]
 
 COMMAND = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background jobs ignore it, and so do their tests.
 from etude.curriculum.cli import main
 sys.exit(main(["run", sys.argv[1] + "/suite.yaml", "seeds=[0]", "--out", sys.argv[2], "--jobs", "2"]))
 """
