@@ -6,7 +6,9 @@ import sys
 import pytest
 
 STOPPED_WHILE_IMPORTING = """
-import os, sys, etude_command
+import os, signal, sys, etude_command
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background jobs ignore it, and so do their tests.
 
 class Stop:
     def find_spec(self, name, *_):
