@@ -66,7 +66,7 @@ def test_failing_earns_less_than_a_third_of_the_oracles_return(task: str, refere
     measured = references(task)
     for name in ("random", "zero"):
         assert np.mean(measured[name]["returns"]) < 0.3 * np.mean(measured["oracle"]["returns"])
-        assert np.mean(measured[name]["successes"]) <= 0.05
+        assert np.mean(measured[name]["successes"]) <= 0.1
 
 
 def test_a_fingerprint_says_what_the_references_depend_on() -> None:
