@@ -62,11 +62,11 @@ def test_the_oracle_scores_100_and_the_floor_0(task: str, references: References
 
 
 @pytest.mark.parametrize("task", task_ids())
-def test_failing_earns_less_than_a_third_of_the_oracles_return(task: str, references: References) -> None:
-    measured = references(task)
+def test_failing_earns_less_than_a_third_of_the_oracles_return(task: str) -> None:
+    measured = measure_references(task, 64)
     for name in ("random", "zero"):
         assert np.mean(measured[name]["returns"]) < 0.3 * np.mean(measured["oracle"]["returns"])
-        assert np.mean(measured[name]["successes"]) <= 0.1
+        assert np.mean(measured[name]["successes"]) <= 0.05
 
 
 def test_a_fingerprint_says_what_the_references_depend_on() -> None:

@@ -11,8 +11,12 @@ from etude.oracles import Episodes, evaluation_seeds, rollout
 from etude.oracles.policies import oracle_policy
 
 TASKS = task_ids()
-# Short of the twentieth: a cube that slips in one start of a hundred costs its oracle most of an episode.
-NOT_STEADY_YET = {"push", "stack", "stack-from-table", "retrieve"}
+# A cube that slips in one start of a hundred costs the oracle most of an episode: their returns vary by 5 to 7%.
+NOT_STEADY_YET = {"push", "stack", "retrieve"}
+STEADY = [
+    pytest.param(task, marks=pytest.mark.xfail(task in NOT_STEADY_YET, reason="a cube slips", strict=True))
+    for task in TASKS
+]
 
 
 def play(task: str, episodes: int, noise: float = 0, seeds: list[int] | None = None) -> Episodes:
@@ -32,11 +36,11 @@ def play(task: str, episodes: int, noise: float = 0, seeds: list[int] | None = N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", STEADY)
 def test_the_oracle_succeeds_on_99_of_100_starts_and_varies_by_a_twentieth(task: str) -> None:
     played = play(task, 500)
-    assert played.successes.mean() >= (0.98 if task == "retrieve" else 0.99)
-    assert played.returns.std(ddof=1) / played.returns.mean() <= (0.08 if task in NOT_STEADY_YET else 0.05)
+    assert played.successes.mean() >= 0.99
+    assert played.returns.std(ddof=1) / played.returns.mean() <= 0.05
 
 
 @pytest.mark.slow
