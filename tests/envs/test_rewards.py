@@ -17,6 +17,7 @@ GRIPPED = {"grasp", "lift", "carry", "place", "drop-in-drawer"}
 PRIMITIVES = [task_id for task_id in task_ids() if get_task(task_id).kind == "primitive"]
 COMPOSITIONS = [task_id for task_id in task_ids() if get_task(task_id).kind == "composition"]
 WITH_CUBE = {task_id for task_id in task_ids() if {"push", "stack", *GRIPPED} & {task_id, *get_task(task_id).parts}}
+SWINGING = {"press-button", "unlock-drawer", "retrieve", "stow", "tidy"}  # past a rim or a handle, at full speed
 Floats = NDArray[np.float64]
 
 
@@ -64,7 +65,7 @@ def test_the_reward_never_falls_along_the_way_to_success(task_id: str, make: Mak
     rewards, _ = play_oracle(make(task_id, 64), seed=0)
     fall = (np.maximum.accumulate(rewards, axis=0) - rewards).max(axis=0)
     slips = 0.05 if task_id in WITH_CUBE else 0
-    assert np.mean(fall > 0.025) <= slips
+    assert np.mean(fall > (0.025 if task_id in SWINGING else 0.005)) <= slips
 
 
 @pytest.mark.parametrize("task_id", PRIMITIVES)
