@@ -40,15 +40,17 @@ class DropInDrawer(Primitive):
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """The goal goes with the drawer."""
-        mark_drawer(scene, ids)
+        self.mark(scene, ids)
 
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Put the goal on the drawer's floor."""
-        mark_drawer(scene, ids)
+        scene.goal[ids] = scene.handle[ids] + LYING_PLACE
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The cube's closeness to a place in the drawer, then the gripper's opening and retreat."""
-        return drop_progress(scene)
+        near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
+        left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
+        return np.where(scene.cube_in_drawer, BRING + left, BRING * near)
 
     def ready(self, scene: Scene) -> NDArray[np.bool_]:
         """Whether the cube is held, or has been let go over the drawer."""
@@ -57,18 +59,6 @@ class DropInDrawer(Primitive):
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube is in the drawer, the gripper open and away."""
         return scene.cube_in_drawer & scene.left_alone
-
-
-def mark_drawer(scene: Scene, ids: NDArray[np.intp]) -> None:
-    """Put the goal on the drawer's floor, where it is free when the drawer is open."""
-    scene.goal[ids] = scene.handle[ids] + LYING_PLACE
-
-
-def drop_progress(scene: Scene) -> NDArray[np.float64]:
-    """Towards a cube that lies in the drawer, (N,) in [0, 1]."""
-    near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
-    left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
-    return np.where(scene.cube_in_drawer, BRING + left, BRING * near)
 
 
 def over_drawer(scene: Scene) -> NDArray[np.bool_]:

@@ -31,15 +31,15 @@ class Grasp(Primitive):
         """The open gripper over the cube; the goal marks the cube."""
         arrange(scene, ids, rngs)
         hover(scene, ids, rngs)
-        mark_cube(scene, ids)
+        self.mark(scene, ids)
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """The goal goes with the cube."""
-        mark_cube(scene, ids)
+        self.mark(scene, ids)
 
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Put the goal where the cube is."""
-        mark_cube(scene, ids)
+        scene.goal[ids] = scene.cube[ids]
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the cube, then the fingers' closing around it."""
@@ -48,11 +48,6 @@ class Grasp(Primitive):
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """Both fingers touch the cube's sides, and do not bounce back from there."""
         return scene.grasped & (scene.gripper_speed < RESTING)
-
-
-def mark_cube(scene: Scene, ids: NDArray[np.intp]) -> None:
-    """Put the goal where the cube is."""
-    scene.goal[ids] = scene.cube[ids]
 
 
 def grasp_progress(scene: Scene) -> NDArray[np.float64]:

@@ -26,15 +26,15 @@ class Lift(Primitive):
         """The cube between the closed fingers, where it stands; the goal marks a place over it."""
         arrange(scene, ids, rngs)
         hold(scene, ids, rngs, scene.cube[ids])
-        mark_above(scene, ids)
+        self.mark(scene, ids)
 
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Put the goal over where the cube is."""
-        mark_above(scene, ids)
+        scene.goal[ids] = scene.cube[ids] + AIM
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The way to a grasp, then the height of the grasped cube."""
-        return lift_progress(scene)
+        return grasped_progress(scene, np.clip((scene.cube[:, 2] - CUBE_HALF) / LIFTED, 0, 1))
 
     def ready(self, scene: Scene) -> NDArray[np.bool_]:
         """Whether the cube is held."""
@@ -43,13 +43,3 @@ class Lift(Primitive):
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube is grasped, and LIFTED above the table."""
         return scene.grasped & (scene.cube[:, 2] - CUBE_HALF > LIFTED)
-
-
-def mark_above(scene: Scene, ids: NDArray[np.intp]) -> None:
-    """Put the goal over where the cube is."""
-    scene.goal[ids] = scene.cube[ids] + AIM
-
-
-def lift_progress(scene: Scene) -> NDArray[np.float64]:
-    """Towards a lifted cube, (N,) in [0, 1]."""
-    return grasped_progress(scene, np.clip((scene.cube[:, 2] - CUBE_HALF) / LIFTED, 0, 1))

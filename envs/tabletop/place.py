@@ -49,7 +49,9 @@ class Place(Primitive):
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The grasped cube's closeness to where it should lie; there, the gripper's opening and retreat."""
-        return place_progress(scene)
+        near = closeness(scene.distance(scene.goal, scene.cube), TOLERANCE, FAR, NEAR)
+        left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
+        return np.where(_on_target(scene, NEARLY), BRING + left, BRING * grasped_progress(scene, near))
 
     def ready(self, scene: Scene) -> NDArray[np.bool_]:
         """Whether the cube is held, or has been let go over the target."""
@@ -63,13 +65,6 @@ class Place(Primitive):
 def mark_pad(scene: Scene, ids: NDArray[np.intp]) -> None:
     """Put the goal where the cube's centre is once it lies on the target."""
     scene.goal[ids] = scene.pad[ids] + RESTING_PLACE
-
-
-def place_progress(scene: Scene) -> NDArray[np.float64]:
-    """Towards a cube that lies on the target, (N,) in [0, 1]."""
-    near = closeness(scene.distance(scene.goal, scene.cube), TOLERANCE, FAR, NEAR)
-    left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
-    return np.where(_on_target(scene, NEARLY), BRING + left, BRING * grasped_progress(scene, near))
 
 
 def _on_target(scene: Scene, height: float) -> NDArray[np.bool_]:

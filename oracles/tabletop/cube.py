@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.scene import AWAY, LET_GO
 from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.clearance import between_walls, clear_of_drawer
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
@@ -20,7 +21,7 @@ WIDE = 0.034
 
 
 class CubeOracle(TabletopOracle):
-    """An oracle that can fetch the cube, wherever it was dropped."""
+    """An oracle that can fetch the cube, wherever it was dropped, and tells when it has left it alone."""
 
     def fetch(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, Bools]:
         """Low over the cube, the open fingers down around it, and close.
@@ -42,3 +43,10 @@ class CubeOracle(TabletopOracle):
         target[:, 2] += np.where(around | (over & wide), 0, np.where(over, FREE, OVER))
         target[low, :2] = tcp[low, :2]
         return clear_of_drawer(privileged, target), around
+
+    @staticmethod
+    def left_alone(privileged: Privileged) -> Bools:
+        """Whether the gripper is open, and away from the cube, (N,)."""
+        gap = privileged["tcp"] - privileged["cube"]
+        away = np.sqrt((gap * gap).sum(axis=1)) > AWAY
+        return np.asarray(away & (privileged["fingers"].min(axis=1) > LET_GO))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.scene import AWAY, LET_GO
 from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.cube import CubeOracle
 from etude.oracles.tabletop.motion import Floats
@@ -52,6 +51,4 @@ class DropInDrawerOracle(CubeOracle):
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
         """Whether the cube is in the drawer, the gripper open and away."""
-        gap = privileged["tcp"] - privileged["cube"]
-        away = np.sqrt((gap * gap).sum(axis=1)) > AWAY
-        return np.asarray(privileged["cube_in_drawer"] & away & (privileged["fingers"].min(axis=1) > LET_GO))
+        return np.asarray(privileged["cube_in_drawer"] & self.left_alone(privileged))

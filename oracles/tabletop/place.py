@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.place import LYING, RESTING, TOLERANCE
-from etude.envs.tabletop.scene import AWAY, LET_GO
 from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.cube import CubeOracle
 from etude.oracles.tabletop.motion import Floats
@@ -45,10 +44,8 @@ class PlaceOracle(CubeOracle):
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
         """Whether the cube lies on the target, the gripper open and away."""
-        gap = privileged["tcp"] - privileged["cube"]
-        away = np.sqrt((gap * gap).sum(axis=1)) > AWAY
         still = privileged["cube_speed"] < RESTING
-        return np.asarray(self._lying(privileged) & still & away & (privileged["fingers"].min(axis=1) > LET_GO))
+        return np.asarray(self._lying(privileged) & still & self.left_alone(privileged))
 
     def _lying(self, privileged: Privileged) -> NDArray[np.bool_]:
         x, y, z = (privileged["cube"] - privileged["goal"]).T
