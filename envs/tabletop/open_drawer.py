@@ -13,6 +13,8 @@ from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 APPROACH = 0.4
 WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
 HOOKED = np.array([0, -0.015, 0])
+OVER = np.array([0, -0.015, 0.03])
+BEHIND = -0.008
 HALF_PAD = np.array([0, 0.006, 0])
 
 
@@ -37,10 +39,12 @@ class OpenDrawer(Primitive):
         scene.goal[ids] = scene.handle[ids]
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
-        """Closeness of the left finger to behind the handle, then the opening."""
+        """Closeness of the left finger to behind the handle, by way of over it, then the opening."""
         finger = scene.tcp - HALF_PAD
         finger[:, 1] -= scene.fingers[:, 0]
-        distance = scene.distance(scene.handle + HOOKED, finger)
+        behind = finger[:, 1] - scene.handle[:, 1] < BEHIND
+        over = scene.distance(scene.handle + OVER, finger) + OVER[2]
+        distance = np.where(behind, scene.distance(scene.handle + HOOKED, finger), over)
         opening = np.minimum(np.maximum(scene.drawer_opening / DRAWER_OPEN, 0), 1)
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening
 
