@@ -23,6 +23,7 @@ FINGER_OPEN = 0.04
 CUBE_HALF = 0.02
 TOUCH_DEPTH = 0.025
 LET_GO = 0.03
+GRIP = 0.5
 AROUND, AWAY = 0.025, 0.06
 SQUEEZE = 0.0006
 SETTLING = 3
@@ -129,6 +130,12 @@ class Scene:
         return yaw
 
     @property
+    def cube_to_goal(self) -> Floats:
+        """From the cube's centre to the goal, (N, 3) metres."""
+        way: Floats = self.goal - self.cube
+        return way
+
+    @property
     def cube_turn(self) -> Floats:
         """Where the cube's sides point, (N, 2): cosine and sine of four times the yaw, since a quarter turn is none.
 
@@ -205,14 +212,15 @@ class Scene:
         along an axis, and never leaves the workspace.
 
         Args:
-            actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is positive,
-                opens where it is negative, and keeps to what it was told before where it is zero.
+            actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is over GRIP,
+                opens where it is under -GRIP, and keeps to what it was told before in between, so that a held thing
+                is not let go of by chance.
         """
         moved = self.setpoint + SETPOINT_RATE * actions[:, :3]
         leashed = np.minimum(np.maximum(moved, self.tcp - SETPOINT_LEASH), self.tcp + SETPOINT_LEASH)
         self.setpoint[:] = np.minimum(np.maximum(leashed, WORKSPACE[0]), WORKSPACE[1])
         gripper, fingers = actions[:, 3:], self._ctrl[:, 6:]
-        fingers[:] = np.where(gripper > 0, 0.0, np.where(gripper < 0, FINGER_OPEN, fingers))
+        fingers[:] = np.where(gripper > GRIP, 0.0, np.where(gripper < -GRIP, FINGER_OPEN, fingers))
 
     def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:
         """Put the arms of the simulations `ids` at rest elsewhere, as if they had been sent there.

@@ -30,6 +30,8 @@ class Stack(Place):
     id = "stack"
     cubes = 2
     horizon = 70
+    over = (0.015, 0.02)
+    bring, release = 0.5, 0.4
     starts = (
         f"cube in the air over {extent(OVER_PAD)} above the base, grasped {IN_HAND_WORDS}; {BASE_WORDS}; {PAD_WORDS}; "
         f"{FURNITURE_WORDS}"
