@@ -39,7 +39,7 @@ class PushOracle(TabletopOracle):
         low = (tcp[:, 2] - cube[:, 2] < ON) & ~on & ~over
         beside = low & (gap[:, :2] > EDGE).any(axis=1)
         target = cube.copy()
-        target[:, 2] += np.where(over | on, PRESS, CLEARANCE + 0.02 * beside)
+        target[:, 2] += np.where((over | on) & (left > NEARLY), PRESS, CLEARANCE + 0.02 * beside)
         target[low, :2] = tcp[low, :2]
         speed = np.sqrt((ahead - tcp)[:, 0] ** 2 + (ahead - tcp)[:, 1] ** 2)
         stride = np.minimum(START + speed, np.minimum(STRIDE, EASE * left + NEARLY)) / np.maximum(left, NEARLY)
