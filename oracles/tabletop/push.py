@@ -10,8 +10,8 @@ from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
 # Metres from the cube's centre to the tool centre point, whose finger tips reach 11 mm lower; the cube is 40 mm wide.
-BEHIND = 0.008
-MIDDLE, HELD = 0.007, 0.021  # sideways, where the tips can come down, and still hold the cube
+BEHIND = 0.008  # sideways, against the way: under load the cube tips over its front edge if pressed further ahead
+MIDDLE, HELD = 0.007, 0.021  # sideways from there, where the tips can come down, and still hold the cube
 EDGE = 0.03  # sideways, where they may still be above it
 CLEARANCE = 0.04  # above, to pass over the cube
 ON = 0.036  # above, where the tips have come down on it
@@ -28,7 +28,7 @@ class PushOracle(TabletopOracle):
     task = "push"
 
     def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, bool]:
-        """Low over the cube, down on its middle, and on; tips that are beside it rise first."""
+        """Low over the cube, down a little behind its middle, and on; tips that are beside it, or have done, rise."""
         tcp, cube = privileged["tcp"], np.array(privileged["cube"])
         way = (privileged["goal"] - cube)[:, :2]
         left = np.sqrt(way[:, 0] ** 2 + way[:, 1] ** 2)
