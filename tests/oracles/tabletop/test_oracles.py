@@ -14,7 +14,7 @@ TASKS = task_ids()
 # In one start of two hundred the stacked cube slides off: that costs the oracle most of an episode.
 NOT_STEADY_YET = {"stack"}
 STEADY = [
-    pytest.param(task, marks=pytest.mark.xfail(task in NOT_STEADY_YET, reason="the stacked cube slides off", strict=True))
+    pytest.param(task, marks=pytest.mark.xfail(task in NOT_STEADY_YET, reason="the cube slides off", strict=True))
     for task in TASKS
 ]
 
