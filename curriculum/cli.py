@@ -115,7 +115,9 @@ def watch(
     policy: Annotated[
         str, typer.Option(help="oracle, random, zero, or a run's folder, like studies/quick/runs/sequential-seed0.")
     ] = "oracle",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A video, .mp4 or .gif; a sheet, .png or .jpg.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A video, .mp4 or .gif; a sheet, .png or .jpg.")
+    ] = None,
     episodes: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Other starts than those that agents are evaluated on.")

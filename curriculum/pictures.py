@@ -1,4 +1,4 @@
-"""Episodes as files to look at: captioned videos and contact sheets, of frames that are handed over one by one."""
+"""Episodes as files to look at: captioned videos, and contact sheets of a few moments."""
 
 from __future__ import annotations
 
@@ -23,21 +23,25 @@ GAP = 4
 
 @dataclass(frozen=True)
 class Frame:
-    """A step of an episode, to be drawn.
+    """A step of an episode, which can be drawn until the next one is asked for.
 
     Attributes:
-        picture: (H, W, 3), of any size.
+        draw: makes the picture, (H, W, 3), of any size; it costs a hundred times the step.
         step: steps done; 0 is the start.
         tally: what was reached so far, as in "score 45.0".
         success: whether the task is solved now.
         last: whether the episode ends here.
     """
 
-    picture: NDArray[np.uint8]
+    draw: Callable[[], NDArray[np.uint8]]
     step: int
     tally: str
     success: bool
     last: bool
+
+
+Play = Callable[[], Iterator[Frame]]
+"""Plays all episodes, one after another, and the same ones when it is called again."""
 
 
 @dataclass(frozen=True)
@@ -65,22 +69,30 @@ def check_suffix(path: Path) -> None:
         raise RequestError(f"{path}: its ending says what to make of it; take {', '.join(_WRITERS)}")
 
 
-def write_frames(path: Path, title: str, frames: Iterable[Frame], rate: float, sheet: Sheet) -> None:
+def write_frames(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
     """Make a video or a contact sheet, as the path's suffix says; episodes follow one another.
 
     Args:
         path: the file, one that `check_suffix` takes.
         title: who plays what.
-        frames: of all episodes, in order.
+        play: the episodes.
         rate: steps a second.
         sheet: the layout, if it is a contact sheet.
     """
-    _WRITERS[path.suffix.lower()](path, title, frames, rate, sheet)
+    _WRITERS[path.suffix.lower()](path, title, play, rate, sheet)
 
 
-def contact_sheet(title: str, frames: Iterable[Frame], sheet: Sheet) -> Image.Image:
-    """A heading and a few moments for each episode."""
-    blocks = [_block(title, episode, sheet) for episode in _episodes(frames, sheet.width)]
+def contact_sheet(title: str, play: Play, sheet: Sheet) -> Image.Image:
+    """A heading and a few moments for each episode, which is played twice: what is not shown need not be drawn."""
+    shown = [moments([frame.success for frame in episode], sheet.moments) for episode in _episodes(play())]
+    blocks, cells, episodes = [], [], iter(shown)
+    steps = next(episodes)
+    for frame in play():
+        if frame.step in steps:
+            cells.append(_cell(frame, sheet.width))
+        if frame.last:
+            blocks.append(_block(title, cells, frame, sheet))
+            cells, steps = [], next(episodes, [])
     whole = Image.new("RGB", (blocks[0].width, sum(block.height for block in blocks)), PAPER)
     top = 0
     for block in blocks:
@@ -104,7 +116,7 @@ def moments(successes: list[bool], count: int) -> list[int]:
 
 def captioned(title: str, frame: Frame, width: int) -> Image.Image:
     """A frame of a video: the picture over two lines of text, both sides even numbers of pixels."""
-    picture = _scaled(frame.picture, width)
+    picture = _scaled(frame.draw(), width)
     line = width // 22
     height = picture.height + 2 * line + GAP
     canvas = Image.new("RGB", (width, height + height % 2), PAPER)
@@ -120,18 +132,15 @@ def captioned(title: str, frame: Frame, width: int) -> Image.Image:
     return canvas
 
 
-def _block(title: str, episode: list[Frame], sheet: Sheet) -> Image.Image:
-    """An episode of a contact sheet."""
-    chosen = [episode[i] for i in moments([frame.success for frame in episode], sheet.moments)]
-    cells = [_cell(frame, sheet.width) for frame in chosen]
-    columns = min(sheet.columns, sheet.moments)
-    rows, line = -(-len(cells) // columns), 22
+def _block(title: str, cells: list[Image.Image], last: Frame, sheet: Sheet) -> Image.Image:
+    """An episode of a contact sheet: who plays what and what came of it, over the pictures."""
+    columns, line = min(sheet.columns, sheet.moments), 22
     width, height = columns * (sheet.width + GAP) - GAP, cells[0].height + GAP
-    block = Image.new("RGB", (width, line + rows * height), PAPER)
-    draw, last = ImageDraw.Draw(block), episode[-1]
-    outcome = f"{last.tally} in {last.step} steps, {'success' if last.success else 'no success'}"
-    _write(draw, (GAP, line // 2), title, width // 2, 14)
-    _write(draw, (width - GAP, line // 2), outcome, width // 2, 14, SUCCESS if last.success else INK, "rm")
+    block = Image.new("RGB", (width, line - GAP + -(-len(cells) // columns) * height), PAPER)
+    draw = ImageDraw.Draw(block)
+    outcome = f"{last.tally} after {last.step} steps, {'success' if last.success else 'no success'}"
+    _write(draw, (GAP, line // 2), title, width // 2 - GAP, 14)
+    _write(draw, (width - GAP, line // 2), outcome, width // 2 - GAP, 14, SUCCESS if last.success else INK, "rm")
     for i, cell in enumerate(cells):
         block.paste(cell, (i % columns * (sheet.width + GAP), line + i // columns * height))
     return block
@@ -139,7 +148,7 @@ def _block(title: str, episode: list[Frame], sheet: Sheet) -> Image.Image:
 
 def _cell(frame: Frame, width: int) -> Image.Image:
     """A picture of a contact sheet over its step and score; white on green where the task is solved."""
-    picture, line = _scaled(frame.picture, width), 18
+    picture, line = _scaled(frame.draw(), width), 18
     cell = Image.new("RGB", (width, picture.height + line), SUCCESS if frame.success else "#e8e8e8")
     cell.paste(picture)
     draw, middle, ink = ImageDraw.Draw(cell), picture.height + line // 2, PAPER if frame.success else INK
@@ -173,49 +182,50 @@ def _scaled(picture: NDArray[np.uint8], width: int) -> Image.Image:
     return image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
 
 
-def _episodes(frames: Iterable[Frame], width: int) -> Iterator[list[Frame]]:
-    """The frames of each episode, kept no wider than they are shown."""
+def _episodes(frames: Iterable[Frame]) -> Iterator[list[Frame]]:
     episode = []
     for frame in frames:
-        small = np.asarray(_scaled(frame.picture, width))
-        episode.append(Frame(small, frame.step, frame.tally, frame.success, frame.last))
+        episode.append(frame)
         if frame.last:
             yield episode
             episode = []
 
 
-def _write_mp4(path: Path, title: str, frames: Iterable[Frame], rate: float, sheet: Sheet) -> None:
+def _write_mp4(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
     import av
 
     with av.open(str(path), "w", options={"movflags": "faststart"}) as container:
         stream = container.add_stream("libx264", Fraction(rate).limit_denominator(1000), {"crf": "20"})
         stream.pix_fmt = "yuv420p"
         stream.codec_context.thread_count = 1  # The same bytes whatever the number of cores.
-        for frame in frames:
+        for i, frame in enumerate(play()):
             image = captioned(title, frame, VIDEO_WIDTH)
-            stream.width, stream.height = image.size
+            if i == 0:
+                stream.width, stream.height = image.size
             for _ in range(round(LAST_SECONDS * rate) if frame.last else 1):
                 container.mux(stream.encode(av.VideoFrame.from_image(image)))
         container.mux(stream.encode(None))
 
 
-def _write_gif(path: Path, title: str, frames: Iterable[Frame], rate: float, sheet: Sheet) -> None:
+def _write_gif(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
     stride = max(1, round(rate / GIF_RATE))
-    shown = [frame for frame in frames if frame.last or not frame.step % stride]
-    images = [captioned(title, frame, GIF_WIDTH).quantize(dither=Image.Dither.NONE) for frame in shown]
-    durations = [round(1000 * (LAST_SECONDS if frame.last else stride / rate)) for frame in shown]
+    images, durations = [], []
+    for frame in play():
+        if frame.last or frame.step % stride == 0:
+            images.append(captioned(title, frame, GIF_WIDTH).quantize(method=Image.Quantize.FASTOCTREE))
+            durations.append(round(1000 * (LAST_SECONDS if frame.last else stride / rate)))
     images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0)
 
 
-def _write_png(path: Path, title: str, frames: Iterable[Frame], rate: float, sheet: Sheet) -> None:
-    contact_sheet(title, frames, sheet).quantize(dither=Image.Dither.NONE).save(path, optimize=True)
+def _write_png(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
+    contact_sheet(title, play, sheet).save(path, optimize=True)
 
 
-def _write_jpg(path: Path, title: str, frames: Iterable[Frame], rate: float, sheet: Sheet) -> None:
-    contact_sheet(title, frames, sheet).save(path, quality=85, optimize=True)
+def _write_jpg(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
+    contact_sheet(title, play, sheet).save(path, quality=85, optimize=True)
 
 
-_WRITERS: dict[str, Callable[[Path, str, Iterable[Frame], float, Sheet], None]] = {
+_WRITERS: dict[str, Callable[[Path, str, Play, float, Sheet], None]] = {
     ".mp4": _write_mp4,
     ".gif": _write_gif,
     ".png": _write_png,

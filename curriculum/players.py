@@ -70,7 +70,9 @@ def _stored(task: str, folder: Path) -> Player:
     suite = read_suite(run.study.path)
     import_all(suite.imports)
     if task not in suite.tasks:
-        raise RequestError(f"task {task!r}: not one of {run.study.path}; {nearest(task, suite.tasks, len(suite.tasks))}")
+        raise RequestError(
+            f"task {task!r}: not one of {run.study.path}; {nearest(task, suite.tasks, len(suite.tasks))}"
+        )
     spaces = task_envs(suite, task, 1)
     agent = make_agent(suite.agent, spaces.single_observation_space, spaces.single_action_space, seed=0)
     spaces.close()

@@ -162,16 +162,15 @@ def write_episodes(watch: Watch, out: Path, sheet: Sheet | None = None) -> list[
         The last moment of each episode.
     """
     check_out(out)
-    ends = []
+    ends: dict[int, Moment] = {}
 
-    def frames() -> Iterator[Frame]:
+    def play() -> Iterator[Frame]:
         for moment in watch.play():
-            if moment.last:
-                ends.append(moment)
-            yield Frame(watch.picture(), moment.step, moment.tally, moment.success, moment.last)
+            ends[moment.episode] = moment
+            yield Frame(watch.picture, moment.step, moment.tally, moment.success, moment.last)
 
-    write_file(out, lambda aside: write_frames(aside, watch.title, frames(), watch.rate, sheet or Sheet()))
-    return ends
+    write_file(out, lambda aside: write_frames(aside, watch.title, play, watch.rate, sheet or Sheet()))
+    return list(ends.values())
 
 
 def _reference(task: str, player: Player) -> tuple[dict[str, Any] | None, str]:
