@@ -212,7 +212,9 @@ def _write_gif(path: Path, title: str, play: Play, rate: float, sheet: Sheet) ->
     images, durations = [], []
     for frame in play():
         if frame.last or frame.step % stride == 0:
-            images.append(captioned(title, frame, GIF_WIDTH).quantize(method=Image.Quantize.FASTOCTREE))
+            images.append(
+                captioned(title, frame, GIF_WIDTH).quantize(method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+            )
             durations.append(round(1000 * (LAST_SECONDS if frame.last else stride / rate)))
     images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0)
 

@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 
-
 def _has_egl() -> bool:
     try:
         ctypes.CDLL("libEGL.so.1")
