@@ -58,7 +58,9 @@ def show_episodes(watch: Watch) -> list[Moment]:
             with viewer.lock():
                 mujoco.mj_setState(model, data, env.scene.batch.state[0], mujoco.mjtState.mjSTATE_INTEGRATION)
                 mujoco.mj_forward(model, data)
-            words = f"{watch.title}\nstep {moment.step}\n{moment.tally}" + ("\nsuccess" if moment.success else "")
+            words = f"{watch.title_of(moment.episode)}\nstep {moment.step}\n{moment.tally}" + (
+                "\nsuccess" if moment.success else ""
+            )
             viewer.set_texts((mujoco.mjtFontScale.mjFONTSCALE_150, mujoco.mjtGridPos.mjGRID_TOPLEFT, words, ""))
             viewer.sync()
             if moment.last:

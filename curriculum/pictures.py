@@ -26,6 +26,7 @@ class Frame:
     """A step of an episode, which can be drawn until the next one is asked for.
 
     Attributes:
+        title: who plays what.
         draw: makes the picture, (H, W, 3), of any size; it costs a hundred times the step.
         step: steps done; 0 is the start.
         tally: what was reached so far, as in "score 45.0".
@@ -33,6 +34,7 @@ class Frame:
         last: whether the episode ends here.
     """
 
+    title: str
     draw: Callable[[], NDArray[np.uint8]]
     step: int
     tally: str
@@ -69,20 +71,19 @@ def check_suffix(path: Path) -> None:
         raise RequestError(f"{path}: its ending says what to make of it; take {', '.join(_WRITERS)}")
 
 
-def write_frames(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
+def write_frames(path: Path, play: Play, rate: float, sheet: Sheet) -> None:
     """Make a video or a contact sheet, as the path's suffix says; episodes follow one another.
 
     Args:
         path: the file, one that `check_suffix` takes.
-        title: who plays what.
         play: the episodes.
         rate: steps a second.
         sheet: the layout, if it is a contact sheet.
     """
-    _WRITERS[path.suffix.lower()](path, title, play, rate, sheet)
+    _WRITERS[path.suffix.lower()](path, play, rate, sheet)
 
 
-def contact_sheet(title: str, play: Play, sheet: Sheet) -> Image.Image:
+def contact_sheet(play: Play, sheet: Sheet) -> Image.Image:
     """A heading and a few moments for each episode, which is played twice: what is not shown need not be drawn."""
     shown = [moments([frame.success for frame in episode], sheet.moments) for episode in _episodes(play())]
     blocks, cells, episodes = [], [], iter(shown)
@@ -91,7 +92,7 @@ def contact_sheet(title: str, play: Play, sheet: Sheet) -> Image.Image:
         if frame.step in steps:
             cells.append(_cell(frame, sheet.width))
         if frame.last:
-            blocks.append(_block(title, cells, frame, sheet))
+            blocks.append(_block(cells, frame, sheet))
             cells, steps = [], next(episodes, [])
     whole = Image.new("RGB", (blocks[0].width, sum(block.height for block in blocks)), PAPER)
     top = 0
@@ -102,19 +103,20 @@ def contact_sheet(title: str, play: Play, sheet: Sheet) -> Image.Image:
 
 
 def moments(successes: list[bool], count: int) -> list[int]:
-    """Which steps of an episode to show: evenly from its start to where success begins to last, or to its end.
+    """Which steps of an episode to show: evenly from its start to where success begins to last, and its end.
 
     Args:
         successes: of every step, the start's first.
-        count: how many at the most.
+        count: how many at the most, 2 or more.
     """
-    settled = len(successes) - 1
+    settled = end = len(successes) - 1
     while settled > 0 and successes[-1] and successes[settled - 1]:
         settled -= 1
-    return sorted({round(share * settled) for share in np.linspace(0, 1, count)})
+    before = np.linspace(0, settled, count if settled == end else count - 1).round().astype(int).tolist()
+    return sorted({*before, end})
 
 
-def captioned(title: str, frame: Frame, width: int) -> Image.Image:
+def captioned(frame: Frame, width: int) -> Image.Image:
     """A frame of a video: the picture over two lines of text, both sides even numbers of pixels."""
     picture = _scaled(frame.draw(), width)
     line = width // 22
@@ -122,7 +124,7 @@ def captioned(title: str, frame: Frame, width: int) -> Image.Image:
     canvas = Image.new("RGB", (width, height + height % 2), PAPER)
     canvas.paste(picture)
     draw, middle = ImageDraw.Draw(canvas), picture.height + line * 3 // 2 + GAP // 2
-    _write(draw, (GAP * 2, middle - line), title, width - 4 * GAP, line * 3 // 4)
+    _write(draw, (GAP * 2, middle - line), frame.title, width - 4 * GAP, line * 3 // 4)
     _write(draw, (GAP * 2, middle), f"step {frame.step}", width // 4, line * 3 // 4, DIM)
     when = "final" if frame.last else "so far"
     _write(draw, (width // 4, middle), f"{frame.tally} {when}", width // 2, line * 3 // 4)
@@ -132,14 +134,14 @@ def captioned(title: str, frame: Frame, width: int) -> Image.Image:
     return canvas
 
 
-def _block(title: str, cells: list[Image.Image], last: Frame, sheet: Sheet) -> Image.Image:
+def _block(cells: list[Image.Image], last: Frame, sheet: Sheet) -> Image.Image:
     """An episode of a contact sheet: who plays what and what came of it, over the pictures."""
     columns, line = min(sheet.columns, sheet.moments), 22
     width, height = columns * (sheet.width + GAP) - GAP, cells[0].height + GAP
     block = Image.new("RGB", (width, line - GAP + -(-len(cells) // columns) * height), PAPER)
     draw = ImageDraw.Draw(block)
-    outcome = f"{last.tally} after {last.step} steps, {'success' if last.success else 'no success'}"
-    _write(draw, (GAP, line // 2), title, width // 2 - GAP, 14)
+    outcome = f"{last.tally}, {'success' if last.success else 'no success'}"
+    _write(draw, (GAP, line // 2), last.title, width // 2 - GAP, 14)
     _write(draw, (width - GAP, line // 2), outcome, width // 2 - GAP, 14, SUCCESS if last.success else INK, "rm")
     for i, cell in enumerate(cells):
         block.paste(cell, (i % columns * (sheet.width + GAP), line + i // columns * height))
@@ -191,7 +193,7 @@ def _episodes(frames: Iterable[Frame]) -> Iterator[list[Frame]]:
             episode = []
 
 
-def _write_mp4(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
+def _write_mp4(path: Path, play: Play, rate: float, sheet: Sheet) -> None:
     import av
 
     with av.open(str(path), "w", options={"movflags": "faststart"}) as container:
@@ -199,35 +201,35 @@ def _write_mp4(path: Path, title: str, play: Play, rate: float, sheet: Sheet) ->
         stream.pix_fmt = "yuv420p"
         stream.codec_context.thread_count = 1  # The same bytes whatever the number of cores.
         for i, frame in enumerate(play()):
-            image = captioned(title, frame, VIDEO_WIDTH)
+            image = captioned(frame, VIDEO_WIDTH)
             if i == 0:
                 stream.width, stream.height = image.size
             for _ in range(round(LAST_SECONDS * rate) if frame.last else 1):
-                container.mux(stream.encode(av.VideoFrame.from_image(image)))
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(np.asarray(image), "rgb24")))
         container.mux(stream.encode(None))
 
 
-def _write_gif(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
+def _write_gif(path: Path, play: Play, rate: float, sheet: Sheet) -> None:
     stride = max(1, round(rate / GIF_RATE))
     images, durations = [], []
     for frame in play():
         if frame.last or frame.step % stride == 0:
             images.append(
-                captioned(title, frame, GIF_WIDTH).quantize(method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+                captioned(frame, GIF_WIDTH).quantize(method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
             )
             durations.append(round(1000 * (LAST_SECONDS if frame.last else stride / rate)))
     images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0)
 
 
-def _write_png(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
-    contact_sheet(title, play, sheet).save(path, optimize=True)
+def _write_png(path: Path, play: Play, rate: float, sheet: Sheet) -> None:
+    contact_sheet(play, sheet).save(path, optimize=True)
 
 
-def _write_jpg(path: Path, title: str, play: Play, rate: float, sheet: Sheet) -> None:
-    contact_sheet(title, play, sheet).save(path, quality=85, optimize=True)
+def _write_jpg(path: Path, play: Play, rate: float, sheet: Sheet) -> None:
+    contact_sheet(play, sheet).save(path, quality=85, optimize=True)
 
 
-_WRITERS: dict[str, Callable[[Path, str, Play, float, Sheet], None]] = {
+_WRITERS: dict[str, Callable[[Path, Play, float, Sheet], None]] = {
     ".mp4": _write_mp4,
     ".gif": _write_gif,
     ".png": _write_png,

@@ -114,7 +114,7 @@ def _policy_folder(policy: str) -> Path:
     steps = sorted(int(path.name) for path in run.policy(0).parent.glob("*") if path.name.isdigit())
     if step is None and steps:
         return run.policy(steps[-1])
-    if step not in map(str, steps):
+    if step not in [str(stored) for stored in steps]:
         stored = ", ".join(map(str, steps)) or "none yet"
         raise RequestError(f"policy {policy!r}: there is no such policy; the run has stored {stored}")
     return path

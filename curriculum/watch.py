@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from etude.curriculum.pictures import Frame, Sheet, check_suffix, write_frames
 from etude.curriculum.players import Player, find_player
 from etude.curriculum.saves import write_file
-from etude.envs import RequestError, RunError, stream_seed
+from etude.envs import RequestError, RunError, get_task, stream_seed
 from etude.envs.tabletop.camera import NEEDS
-from etude.oracles import evaluation_seeds, fingerprint, measure_references, score
+from etude.oracles import evaluation_seeds, fingerprint, floor, measure_references, score
 from etude.oracles.blame import told_of
 
 REFERENCE_EPISODES = 20
@@ -32,7 +32,8 @@ class Moment:
         episode: from 0.
         step: steps done.
         earned: the return so far.
-        score: what the episode would score if it earned no more; None where the task has no score.
+        score: the episode's score; before its end, that of the return so far, the floor being earned at an even pace
+            to the horizon; None where the task has no score.
         success: whether the task is solved now.
         last: whether the episode ends here.
     """
@@ -109,6 +110,10 @@ class Watch:
                     ended = bool(terminated[0] or truncated[0])
                     yield self._moment(episode, step, earned, info, ended)
 
+    def title_of(self, episode: int) -> str:
+        """Who plays what, and of several episodes which."""
+        return self.title if len(self._seeds) == 1 else f"{self.title}, episode {episode + 1} of {len(self._seeds)}"
+
     def picture(self) -> NDArray[np.uint8]:
         """What the environment looks like now, (H, W, 3).
 
@@ -132,8 +137,10 @@ class Watch:
         self.envs.close()
 
     def _moment(self, episode: int, step: int, earned: float, info: dict[str, Any], last: bool) -> Moment:
-        reference = self._reference
-        value = None if reference is None else float(score(earned, reference))
+        value = None
+        if (reference := self._reference) is not None:
+            ahead = 0.0 if last else floor(reference) * (1 - min(1.0, step / get_task(self._task).horizon))
+            value = float(score(earned + ahead, reference))
         return Moment(episode, step, earned, value, bool(np.ravel(info.get("success", False))[0]), last)
 
 
@@ -167,9 +174,11 @@ def write_episodes(watch: Watch, out: Path, sheet: Sheet | None = None) -> list[
     def play() -> Iterator[Frame]:
         for moment in watch.play():
             ends[moment.episode] = moment
-            yield Frame(watch.picture, moment.step, moment.tally, moment.success, moment.last)
+            yield Frame(
+                watch.title_of(moment.episode), watch.picture, moment.step, moment.tally, moment.success, moment.last
+            )
 
-    write_file(out, lambda aside: write_frames(aside, watch.title, play, watch.rate, sheet or Sheet()))
+    write_file(out, lambda aside: write_frames(aside, play, watch.rate, sheet or Sheet()))
     return list(ends.values())
 
 
