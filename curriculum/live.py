@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 
 from etude.curriculum.watch import Moment, Watch
 from etude.envs import RequestError, RunError
@@ -45,8 +46,10 @@ def show_episodes(watch: Watch) -> list[Moment]:
     data = mujoco.MjData(model)
     ends = []
     try:
-        if not glfw.init():
-            raise RuntimeError("GLFW does not start")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # The error says it.
+            if not glfw.init():  # Without this look, the viewer's thread would die and never answer.
+                raise RuntimeError("GLFW does not start on this screen")
         viewer = mujoco.viewer.launch_passive(model, data, show_left_ui=False, show_right_ui=False)
     except Exception as error:
         raise RunError(f"--live: the viewer does not open ({error}); take --out FILE instead") from error

@@ -264,8 +264,12 @@ def test_a_task_of_another_simulation_is_drawn_at_its_own_pace(monkeypatch: pyte
 
 
 def test_a_task_without_pictures_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Blind(gymnasium.vector.VectorWrapper[Any, Any, Any, Any, Any]):
+        def render(self) -> None:
+            return None
+
     def blind(number: int, **options: Any) -> Any:
-        return pendulum(number)
+        return Blind(pendulum(number, **options))
 
     def choosy(number: int, **options: Any) -> Any:
         raise TypeError("render_mode?")
