@@ -25,7 +25,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 STUDIES = DOCS / "studies"
 CANONICAL = STUDIES / "canonical.json"
 PICTURES = Path("images") / "tasks"
-SHEET = Sheet(moments=5, columns=5, width=160)
+SHEET = Sheet(width=160)
 STARTS = 1000
 HEAD = f"""# Tasks
 
@@ -33,7 +33,7 @@ Written by `python benchmarks/tasks.py write` from what was measured: returns ov
 (`python benchmarks/tasks.py measure`, into `docs/studies/canonical.json`), and the records of trainings under
 `docs/studies`. In brackets stand 95% intervals; variation is the standard deviation over the mean. The pictures
 (`python benchmarks/tasks.py pictures`) show the oracle in the first evaluation episode, from its start to where success
-begins to last.
+begins to last, and its last step.
 
 """
 
