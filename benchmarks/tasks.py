@@ -59,7 +59,8 @@ def pictures(*tasks: str) -> None:
 def write() -> None:
     measured = json.loads(CANONICAL.read_text())
     sections = [section(task, measured[task]) for task in task_ids() if task in measured]
-    (DOCS / "tasks.md").write_text(HEAD + "\n".join(sections), encoding="utf-8")
+    tried = (STUDIES / "tried.md").read_text(encoding="utf-8")
+    (DOCS / "tasks.md").write_text("\n".join([HEAD + sections[0], *sections[1:], tried]), encoding="utf-8")
 
 
 def section(task: str, measured: dict[str, Any]) -> str:
