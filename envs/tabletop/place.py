@@ -38,7 +38,7 @@ class Place(Primitive):
     id = "place"
     horizon = 50
     over = (TOLERANCE, FALLING)
-    bring, release = 0.7, 0.15
+    bring, release = 0.5, 0.4
     starts = (
         f"cube in the air over {extent(OVER_PAD)} above the target, grasped {IN_HAND_WORDS}; {PAD_WORDS}; "
         f"{FURNITURE_WORDS}"

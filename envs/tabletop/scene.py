@@ -21,6 +21,7 @@ HOME = np.array([0.45, 0.0, 0.22])
 FINGER_OPEN = 0.04
 
 CUBE_HALF = 0.02
+HALF_DIAGONAL = 2**0.5 * CUBE_HALF
 TOUCH_DEPTH = 0.025
 LET_GO = 0.03
 GRIP = 0.5
@@ -173,8 +174,8 @@ class Scene:
 
     @property
     def release(self) -> Floats:
-        """How far the fingers have opened from a cube's width, (N,): 1 once they let go of it, however it is turned."""
-        opened: Floats = np.clip((self.fingers.min(axis=1) - CUBE_HALF) / (LET_GO - CUBE_HALF), 0, 1)
+        """How far the fingers have opened, (N,): 0 while they can hold the cube, however it is turned; 1 at LET_GO."""
+        opened: Floats = np.clip((self.fingers.min(axis=1) - HALF_DIAGONAL) / (LET_GO - HALF_DIAGONAL), 0, 1)
         return opened
 
     @property

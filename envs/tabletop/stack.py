@@ -31,7 +31,6 @@ class Stack(Place):
     cubes = 2
     horizon = 70
     over = (TOLERANCE, 0.02)
-    bring, release = 0.5, 0.4
     starts = (
         f"cube in the air over {extent(OVER_PAD)} above the base, grasped {IN_HAND_WORDS}; {BASE_WORDS}; {PAD_WORDS}; "
         f"{FURNITURE_WORDS}"
