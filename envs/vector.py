@@ -167,7 +167,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """Everything that a bit-exact continuation needs, as plain arrays."""
         states = [None if rng is None else rng.bit_generator.state for rng in self._rngs]
         return {
-            "state": self.scene.batch.state.copy(),
+            "state": self.scene.rows(),
             "elapsed": self._elapsed.copy(),
             "over": self._over.copy(),
             "started": self._started.copy(),
@@ -181,12 +181,10 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         Raises:
             RequestError: the snapshot is of another size.
         """
-        state = self.scene.batch.state
-        if snapshot["state"].shape != state.shape:
-            raise RequestError(f"snapshot of shape {snapshot['state'].shape}: this environment's is {state.shape}")
-        self.scene.home(self._all)
-        state[:] = snapshot["state"]
-        self.scene.refresh()
+        shape = self.scene.batch.state.shape
+        if snapshot["state"].shape != shape:
+            raise RequestError(f"snapshot of shape {snapshot['state'].shape}: this environment's is {shape}")
+        self.scene.write(snapshot["state"])
         self._elapsed[:], self._over[:] = snapshot["elapsed"], snapshot["over"]
         self._started[:], self._episodes[:] = snapshot["started"], snapshot["episodes"]
         generators = json.loads(snapshot["generators"].tobytes())
@@ -203,7 +201,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             return None
         if self._camera is None:
             self._camera = Camera(*self._picture, self.task.shows_goal, self.task.cubes)
-        return tuple(self._camera.frame(state) for state in self.scene.batch.state)
+        return tuple(self._camera.frame(row) for row in self.scene.rows())
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the renderer."""

@@ -36,11 +36,12 @@ SITES = (
     Slot("button", 3, 0.25, 4),
     Slot("lever", 3, 0.25, 4),
 )
+GOAL, PAD = Slot("goal", 3, 0.125, 8), Slot("pad", 3, 0.125, 8)
 POINTS = (
     Slot("setpoint", 3, SETPOINT_LEASH, 4),
     Slot("cube", 3, 0.125, 8),
-    Slot("goal", 3, 0.125, 8),
-    Slot("pad", 3, 0.125, 8),
+    GOAL,
+    PAD,
 )
 VALUES = (
     Slot("fingers", 2, FINGER_OPEN, 2),
@@ -77,7 +78,8 @@ class Observer:
         self._state: Floats = scene.batch.state
         self._sites: Floats = scene.batch.bind("site_xpos").reshape(scene.size, -1)
         self._from_sites = _columns(self._sites, scene, SITES)
-        self._from_state = _columns(self._state, scene, POINTS + VALUES)
+        stored = [PAD if slot is GOAL else slot for slot in POINTS + VALUES]  # the goal, kept elsewhere, is written over it
+        self._from_state = _columns(self._state, scene, stored)
         self._origins = np.resize(_columns(self._sites, scene, SITES[:1]), 3 * len(SITES + POINTS))
         rows = (scene.size, 1)  # whole tables, since numpy is slow at broadcasting short rows
         self._scales = np.tile(np.repeat([1 / slot.unit for slot in SLOTS], [slot.size for slot in SLOTS]), rows)
@@ -90,6 +92,7 @@ class Observer:
         readings = np.empty(self._scales.shape)
         readings[:, :sites] = self._sites.take(self._from_sites, axis=1)
         readings[:, sites:-2] = self._state.take(self._from_state, axis=1)
+        readings[:, PLACES["goal"]] = self._scene.goal
         readings[:, -2:] = self._scene.cube_turn
         origins = self._sites.take(self._origins, axis=1)
         origins[:, :3] = HOME
