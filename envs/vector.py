@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -264,7 +265,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         moves: NDArray[np.float64] = np.asarray(actions, np.float64)
         if moves.shape != (self.num_envs, 4):
             raise RequestError(f"task {self.task.id}: actions of shape {moves.shape}, must be ({self.num_envs}, 4)")
-        if not np.isfinite(moves.sum()):
+        if not isfinite(np.add.reduce(moves, axis=None)):
             i = int(np.flatnonzero(~np.isfinite(moves).all(axis=1))[0])
             raise RequestError(f"task {self.task.id}: action {moves[i]} of environment {i} is not finite")
         return np.minimum(np.maximum(moves, -1), 1)
@@ -282,7 +283,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
 
     def _require_sound(self, observations: Observations, rewards: NDArray[np.float64]) -> None:
         warned = self.scene.batch.warning
-        if np.isfinite(observations.sum() + rewards.sum()) and not warned.any():
+        if isfinite(np.add.reduce(observations, axis=None) + np.add.reduce(rewards)) and not np.count_nonzero(warned):
             return
         unsound = ~np.isfinite(observations).all(axis=1) | ~np.isfinite(rewards) | warned.any(axis=(1, 2))
         i = int(np.flatnonzero(unsound)[0])

@@ -78,7 +78,9 @@ class Observer:
         self._state: Floats = scene.batch.state
         self._sites: Floats = scene.batch.bind("site_xpos").reshape(scene.size, -1)
         self._from_sites = _columns(self._sites, scene, SITES)
-        stored = [PAD if slot is GOAL else slot for slot in POINTS + VALUES]  # the goal, kept elsewhere, is written over it
+        # the goal is kept elsewhere, and written over what is gathered in its place
+        # the goal is kept elsewhere, and written over what is gathered in its place
+        stored = [PAD if slot is GOAL else slot for slot in POINTS + VALUES]
         self._from_state = _columns(self._state, scene, stored)
         self._origins = np.resize(_columns(self._sites, scene, SITES[:1]), 3 * len(SITES + POINTS))
         rows = (scene.size, 1)  # whole tables, since numpy is slow at broadcasting short rows

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene
+from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene, share
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 APPROACH = 0.4
@@ -41,7 +41,7 @@ class OpenDrawer(Primitive):
         finger = scene.tcp - HALF_PAD
         finger[:, 1] -= scene.fingers[:, 0]
         distance = scene.distance(scene.handle + HOOKED, finger)
-        opening = np.minimum(np.maximum(scene.drawer_opening / DRAWER_OPEN, 0), 1)
+        opening = share(scene.drawer_opening / DRAWER_OPEN)
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
