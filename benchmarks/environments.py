@@ -1,6 +1,7 @@
 """What the batched environment costs beside the bare simulation, measured side by side in one run.
 
     python benchmarks/environments.py [--task ID ...] [--simulations N ...] [--threads T] [--seconds S] [--json FILE]
+                                      [--peers FOLDER]
 
 Both sides step the same model, with the same substeps and threads, through the same states, from start to end of an
 episode: in half of the simulations the oracle acts, in the others random actions held for ten steps, with noise. The
@@ -9,7 +10,8 @@ side, `Batch.step(nstep, stage=VEL)`, the controls from the same starts. That it
 checked. The environment's share includes its starts: its last step goes on to the next episode.
 
 They take turns of ten control steps, timed in CPU seconds of all threads; a ratio is of whole episodes, and the median
-episode counts, so that what else the machine does weighs on both, and little.
+episode counts, so that what else the machine does weighs on both, and little. With --peers, two other projects'
+pick-and-place are measured after it, in virtual environments that are made in FOLDER (`peers.py`).
 """
 
 import argparse
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import peers
 from numpy.typing import NDArray
 
 from etude.envs import task_ids
@@ -126,6 +129,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=6, help="CPU seconds for each row, both sides together")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--peers", type=Path, metavar="FOLDER", help="measure two peers, installed in that folder")
     options = parser.parse_args()
     print("control steps of one simulation a CPU second; ratio: of the bare rate")
     print(f"{'task':<16}{'simulations':>12}{'threads':>9}{'environment':>13}{'bare':>9}{'ratio':>7}")
@@ -136,8 +140,20 @@ def main() -> None:
             rates = f"{row['environment']:>13,.0f}{row['bare']:>9,.0f}{row['ratio']:>7.2f}"
             print(f"{row['task']:<16}{row['simulations']:>12}{row['threads']:>9}{rates}", flush=True)
             rows.append(row)
+    others = [peers.measure(peer, options.peers, options.seconds) for peer in peers.PEERS] if options.peers else []
+    if others:
+        print(f"\n{'peer':<40}{'steps':>9}{'simulated s':>13}  (a CPU second; pick-place above: each step 0.04 s)")
+    for other in others:
+        figures = f"{other['environment']:>9,.0f}{other['simulated_seconds']:>13.1f}" if "environment" in other else ""
+        print(f"{other['peer']:<40}{figures or '  ' + other['reason']}")
     if options.json:
-        report = {"cores": os.cpu_count(), "substeps": SUBSTEPS, "control_rate": CONTROL_RATE, "rows": rows}
+        report = {
+            "cores": os.cpu_count(),
+            "substeps": SUBSTEPS,
+            "control_rate": CONTROL_RATE,
+            "rows": rows,
+            "peers": others,
+        }
         options.json.write_text(json.dumps(report, indent=1) + "\n")
 
 
