@@ -36,10 +36,11 @@ SITES = (
     Slot("button", 3, 0.25, 4),
     Slot("lever", 3, 0.25, 4),
 )
+CUBE, GOAL = Slot("cube", 3, 0.125, 8), Slot("goal", 3, 0.125, 8)
 POINTS = (
     Slot("setpoint", 3, SETPOINT_LEASH, 4),
-    Slot("cube", 3, 0.125, 8),
-    Slot("goal", 3, 0.125, 8),
+    CUBE,
+    GOAL,
 )
 VALUES = (
     Slot("fingers", 2, FINGER_OPEN, 2),
@@ -80,7 +81,9 @@ class Observer:
         self._state: Floats = scene.batch.state
         self._sites: Floats = scene.batch.bind("site_xpos").reshape(scene.size, -1)
         self._from_sites = _columns(self._sites, scene, SITES)
-        self._from_state = _columns(self._state, scene, POINTS + VALUES)
+        # The goal is kept elsewhere, and written over what is gathered in its place.
+        stored = [CUBE if slot is GOAL else slot for slot in POINTS + VALUES]
+        self._from_state = _columns(self._state, scene, stored)
         self._origins = np.resize(_columns(self._sites, scene, SITES[:1]), 3 * len(SITES + POINTS))
         rows = (scene.size, 1)  # whole tables, since numpy is slow at broadcasting short rows
         self._scales = np.tile(np.repeat([1 / slot.unit for slot in SLOTS], [slot.size for slot in SLOTS]), rows)
@@ -93,6 +96,7 @@ class Observer:
         readings = np.empty(self._scales.shape)
         readings[:, :sites] = self._sites.take(self._from_sites, axis=1)
         readings[:, sites : sites + len(self._from_state)] = self._state.take(self._from_state, axis=1)
+        readings[:, PLACES["goal"]] = self._scene.goal
         readings[:, PLACES["cube_to_goal"]] = self._scene.cube_to_goal
         readings[:, PLACES["cube_turn"]] = self._scene.cube_turn
         origins = self._sites.take(self._origins, axis=1)

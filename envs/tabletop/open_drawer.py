@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene
+from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene, share
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 APPROACH = 0.4
@@ -45,7 +45,7 @@ class OpenDrawer(Primitive):
         behind = finger[:, 1] - scene.handle[:, 1] < BEHIND
         over = scene.distance(scene.handle + OVER, finger) + OVER[2]
         distance = np.where(behind, scene.distance(scene.handle + HOOKED, finger), over)
-        opening = np.minimum(np.maximum(scene.drawer_opening / DRAWER_OPEN, 0), 1)
+        opening = share(scene.drawer_opening / DRAWER_OPEN)
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:

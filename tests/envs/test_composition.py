@@ -160,7 +160,7 @@ def test_a_part_moves_its_own_things_on_in_the_rows_that_have_come_to_it(three: 
     task, scene = three
     task.stages[0].solved[1] = True
     advanced(task, scene)
-    assert [part.advanced[-1] for part in task.stages] == [[0], [1], []]
+    assert [part.advanced[-1:] for part in task.stages] == [[[0]], [[1]], []]
 
 
 def test_only_the_last_stage_solved_and_held_is_success(three: tuple[Any, Scene]) -> None:
