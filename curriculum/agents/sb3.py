@@ -70,7 +70,7 @@ class SB3Agent:
         self._begun = False
 
     def begin_task(self, task: str, envs: VectorEnv[Any, Any, Any], budget: int) -> None:
-        """Start to learn a task; a replay buffer and the spread of the actions are kept or not, as the parameters say."""
+        """Start to learn a task; the replay buffer or the spread of the actions is kept or reset, as asked."""
         model = self._model
         spread = getattr(model.policy, "log_std", None)
         if self._recipe.exploration == "reset" and self._begun and spread is not None:
