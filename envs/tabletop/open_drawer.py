@@ -14,7 +14,7 @@ APPROACH = 0.4
 WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
 HOOKED = np.array([0, -0.015, 0])
 OVER = np.array([0, -0.015, 0.03])
-BEHIND = -0.008
+BEHIND = -0.005
 HALF_PAD = np.array([0, 0.006, 0])
 
 

@@ -44,7 +44,7 @@ class WrittenOut(Task):
         near_button = closeness(scene.distance(scene.button, scene.tcp), 0.02, 1.0, 0.1)
         over = scene.distance(scene.handle + [0, -0.015, 0.03], finger) + 0.03
         direct = scene.distance(scene.handle + [0, -0.015, 0], finger)
-        way = np.where(finger[:, 1] - scene.handle[:, 1] < -0.008, direct, over)
+        way = np.where(finger[:, 1] - scene.handle[:, 1] < -0.005, direct, over)
         near_handle = closeness(way, 0.02, 1.0, 0.1)
         press = 0.4 * near_button + (1 - 0.4) * np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
         pull = 0.4 * near_handle + (1 - 0.4) * np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
