@@ -14,7 +14,7 @@ APPROACH = 0.4
 WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
 HOOKED = np.array([0, -0.015, 0])
 OVER = np.array([0, -0.015, 0.03])
-BEHIND = -0.005
+BEHIND, BAR = -0.008, 0.012
 HALF_PAD = np.array([0, 0.006, 0])
 
 
@@ -42,9 +42,10 @@ class OpenDrawer(Primitive):
         """Closeness of the left finger to behind the handle, by way of over it, then the opening."""
         finger = scene.tcp - HALF_PAD
         finger[:, 1] -= scene.fingers[:, 0]
-        behind = finger[:, 1] - scene.handle[:, 1] < BEHIND
+        before = share((finger[:, 1] - scene.handle[:, 1] - BEHIND) / BAR)
+        through = scene.distance(scene.handle + HOOKED, finger)
         over = scene.distance(scene.handle + OVER, finger) + OVER[2]
-        distance = np.where(behind, scene.distance(scene.handle + HOOKED, finger), over)
+        distance = through + (over - through) * before
         opening = share(scene.drawer_opening / DRAWER_OPEN)
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening
 

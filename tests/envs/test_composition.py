@@ -42,9 +42,9 @@ class WrittenOut(Task):
         finger = scene.tcp - [0, 0.006, 0]
         finger[:, 1] -= scene.fingers[:, 0]
         near_button = closeness(scene.distance(scene.button, scene.tcp), 0.02, 1.0, 0.1)
+        through = scene.distance(scene.handle + [0, -0.015, 0], finger)
         over = scene.distance(scene.handle + [0, -0.015, 0.03], finger) + 0.03
-        direct = scene.distance(scene.handle + [0, -0.015, 0], finger)
-        way = np.where(finger[:, 1] - scene.handle[:, 1] < -0.005, direct, over)
+        way = through + (over - through) * np.clip((finger[:, 1] - scene.handle[:, 1] + 0.008) / 0.012, 0, 1)
         near_handle = closeness(way, 0.02, 1.0, 0.1)
         press = 0.4 * near_button + (1 - 0.4) * np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
         pull = 0.4 * near_handle + (1 - 0.4) * np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
