@@ -46,13 +46,16 @@ def _etude(
 
 
 @app.command()
-def tasks(as_json: Json = False) -> None:
-    """List the tasks that suites can use."""
-    from etude.envs import get_task, task_ids
+def tasks(as_json: Json = False) -> int:
+    """List the tasks that suites can use, those of installed packages included."""
+    from etude.envs import get_task, plugin_faults, task_ids
 
     specs = [get_task(task) for task in task_ids()]
+    faults = plugin_faults()
+    for fault in faults:
+        print(f"etude: {fault}", file=sys.stderr)
     if as_json:
-        return _print_json(
+        _print_json(
             [
                 {
                     "id": spec.id,
@@ -67,6 +70,7 @@ def tasks(as_json: Json = False) -> None:
                 for spec in specs
             ]
         )
+        return FAILED if faults else DONE
     from rich.padding import Padding
     from rich.text import Text
 
@@ -75,6 +79,7 @@ def tasks(as_json: Json = False) -> None:
         kind = f"{spec.kind} of {', '.join(spec.parts)}" if spec.parts else spec.kind
         console.print(f"[bold]{spec.id}[/bold]  {kind}, {spec.horizon} steps", highlight=False)
         console.print(Padding(Text(f"{spec.description}\nStarts: {spec.starts}"), (0, 0, 1, 4)))
+    return FAILED if faults else DONE
 
 
 @app.command()

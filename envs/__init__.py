@@ -5,7 +5,7 @@ import sys
 
 import etude.envs.tabletop  # noqa: F401  (registers its tasks)
 from etude.envs.errors import RequestError, RunError
-from etude.envs.registry import TaskSpec, get_task, make_vector, register_task, task_ids
+from etude.envs.registry import TaskSpec, get_task, make_vector, plugin_faults, register_task, take_task, task_ids
 from etude.envs.seeding import seed_sequence, stream_seed
 from etude.envs.task import Task
 
@@ -16,9 +16,11 @@ __all__ = [
     "TaskSpec",
     "get_task",
     "make_vector",
+    "plugin_faults",
     "register_task",
     "seed_sequence",
     "stream_seed",
+    "take_task",
     "task_ids",
 ]
 

@@ -3,8 +3,8 @@
 Importing it makes the tasks known to Gymnasium: `gymnasium.make("etude/Reach-v0")`.
 """
 
-from etude.envs import Task, get_task, make_vector, register_task, task_ids
+from etude.envs import Task, TaskSpec, get_task, make_vector, register_task, task_ids
 
 __version__ = "0.1.0"
 
-__all__ = ["Task", "get_task", "make_vector", "register_task", "task_ids"]
+__all__ = ["Task", "TaskSpec", "get_task", "make_vector", "register_task", "task_ids"]
