@@ -8,13 +8,12 @@ import yaml
 
 from etude.curriculum import imports
 from etude.curriculum.agents.names import resolve_object
-from etude.curriculum.claim import claim_folder
 from etude.curriculum.cli import main
 from etude.curriculum.imports import import_all
 from etude.curriculum.launch.pool import Pool
+from etude.curriculum.library import absolute_imports
 from etude.curriculum.saves import newest_save
-from etude.curriculum.study import StudyFolder
-from etude.curriculum.suite import load_suite, read_suite
+from etude.curriculum.suite import load_suite
 from etude.envs import RequestError, get_task
 from tests.curriculum.conftest import SMALL, MakeStudy
 
@@ -114,14 +113,13 @@ def test_a_task_registered_twice_is_a_wrong_request(here: Path, capsys: pytest.C
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ["lab.py", "lab", "lab:Near"])
-def test_a_task_of_the_imports_is_played_by_workers_and_on_resume(here: Path, entry: str) -> None:
+def test_a_task_of_the_imports_is_played_by_workers_and_on_resume(
+    here: Path, make_study: MakeStudy, entry: str
+) -> None:
     last = "" if ":" in entry else "register_task(Near)"
     (here / "lab.py").write_text(TASKS + last)
-    suite = {"tasks": ["near", "press-button"], "imports": [entry], "regimes": ["sequential"]}
-    (here / "suite.yaml").write_text(yaml.safe_dump(SMALL | suite))
-    study = StudyFolder(here / "study")
-    claim_folder(load_suite("suite.yaml"), study.path)
-    imports = list(read_suite(study.path).imports)
+    imports = absolute_imports([entry], here)
+    study = make_study(tasks=["near", "press-button"], imports=imports, regimes=["sequential"])
     run = study.run("sequential-seed0")
     whole = b""
     for _ in range(2):
