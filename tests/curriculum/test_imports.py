@@ -113,9 +113,7 @@ def test_a_task_registered_twice_is_a_wrong_request(here: Path, capsys: pytest.C
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ["lab.py", "lab", "lab:Near"])
-def test_a_task_of_the_imports_is_played_by_workers_and_on_resume(
-    here: Path, make_study: MakeStudy, entry: str
-) -> None:
+def test_a_task_of_the_imports_is_played_by_workers_and_resumed(here: Path, make_study: MakeStudy, entry: str) -> None:
     last = "" if ":" in entry else "register_task(Near)"
     (here / "lab.py").write_text(TASKS + last)
     imports = absolute_imports([entry], here)
