@@ -66,11 +66,11 @@ def register_task(task: type[Task] | TaskSpec) -> TaskSpec:
             the task itself; or the class is not whole.
     """
     if isinstance(task, TaskSpec):
-        _check(task.id, task.parts)
+        check_task(task.id, task.parts)
         _specs[task.id] = task
         return task
     _check_whole(task)
-    _check(task.id, task.parts)
+    check_task(task.id, task.parts)
     name = "".join(word.capitalize() for word in task.id.split("-"))
     spec = TaskSpec(
         id=task.id,
@@ -181,7 +181,12 @@ def _make_tabletop(
     )
 
 
-def _check(task_id: str, parts: tuple[str, ...]) -> None:
+def check_task(task_id: str, parts: tuple[str, ...]) -> None:
+    """Whether a task of that id and parts can be registered.
+
+    Raises:
+        RequestError: the id is taken or no id, or a part is unknown, a composition or the task itself.
+    """
     if not isinstance(task_id, str) or not _ID.fullmatch(task_id):
         raise RequestError(f"task id {task_id!r}: must be lower-case words joined by hyphens, such as 'open-drawer'")
     if task_id in _specs:

@@ -76,7 +76,10 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        self.scene = Scene(num_envs, threads, self.task.cubes)
+        try:
+            self.scene = Scene(num_envs, threads, self.task.cubes, self.task.furniture)
+        except RequestError as error:
+            raise RequestError(f"task {task}: {error}") from error
         self._observe = Observer(self.scene)
         self._picture = (width, height)
         self._camera: Camera | None = None
@@ -159,8 +162,9 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         return observations, rewards, np.zeros(self.num_envs, np.bool_), truncated, info
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
-        """What oracles read, copied, each (N, ...): the words of the scene, and `elapsed`, the steps of the episode."""
+        """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far."""
         words = {word: np.array(getattr(self.scene, word)) for word in PRIVILEGED}
+        words |= {word: np.array(value) for word, value in self.task.privileged(self.scene).items()}
         return words | {"elapsed": self._elapsed.copy()}
 
     def snapshot(self) -> Snapshot:
@@ -202,7 +206,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         if self.render_mode is None:
             return None
         if self._camera is None:
-            self._camera = Camera(*self._picture, self.task.shows_goal, self.task.cubes)
+            self._camera = Camera(*self._picture, self.task.shows_goal, self.task.cubes, self.task.furniture)
         return tuple(self._camera.frame(state) for state in self.scene.batch.state)
 
     def close_extras(self, **kwargs: Any) -> None:

@@ -1,6 +1,7 @@
 """Oracles, and the references that scores are measured against."""
 
 import etude.oracles.tabletop  # noqa: F401  (registers their oracles)
+from etude.oracles.compose import compose
 from etude.oracles.measure import measure_oracle
 from etude.oracles.oracle import Oracle
 from etude.oracles.references import fingerprint, measure_references
@@ -14,6 +15,7 @@ __all__ = [
     "Oracle",
     "SequenceOracle",
     "ceiling",
+    "compose",
     "evaluation_seeds",
     "fingerprint",
     "floor",

@@ -33,10 +33,12 @@ class Composition(Task):
     stages: ClassVar[tuple[Primitive, ...]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Its parts are its stages' ids."""
+        """Its parts are its stages' ids, and the scene holds what any of them needs."""
         super().__init_subclass__(**kwargs)
         if "stages" in cls.__dict__:
             cls.parts = tuple(dict.fromkeys(stage.id for stage in cls.stages))
+            cls.cubes = max(stage.cubes for stage in cls.stages)
+            cls.furniture = "".join(dict.fromkeys(stage.furniture for stage in cls.stages))
 
     def prepare(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """Change the common starts of the simulations `ids` into those of this task."""
@@ -65,6 +67,10 @@ class Composition(Task):
         for k, part in enumerate(self.stages):
             self.enter(scene, ids[(stage == k) & (before != k)], k)
             part.advance(scene, ids[stage == k])
+
+    def privileged(self, scene: Scene) -> dict[str, NDArray[Any]]:
+        """What the stages' oracles read."""
+        return {word: value for part in self.stages for word, value in part.privileged(scene).items()}
 
     def stage(self, scene: Scene) -> NDArray[np.intp]:
         """How many stages are done, (N,)."""
