@@ -91,7 +91,7 @@ def oracle(
 ) -> None:
     """Measure what scores 100 and 0: a task's oracle, and random and zero actions.
 
-    The floor, a score of 0, is the larger mean return of the two.
+    The floor, a score of 0, is the larger mean return of the two, or of the task's own floor where it has one.
     """
     from etude.oracles.measure import measure_oracle
 
@@ -99,8 +99,9 @@ def oracle(
     if as_json:
         return _print_json(measured)
     table = _table("policy", ">return", "95% interval", ">success", "95% interval", ">variation")
-    for policy in ("oracle", "random", "zero"):
-        row = measured[policy]
+    for policy, row in measured.items():
+        if not isinstance(row, dict):
+            continue
         table.add_row(
             policy,
             f"{row['return']:z.2f}",
@@ -179,7 +180,7 @@ def status(study: Study, as_json: Json = False) -> None:
             row["task"] or "",
             "" if row["score"] is None else f"{row['score']:z.1f}",
             "" if row["seconds_left"] is None else clock(row["seconds_left"]),
-            "" if stopped else row["reason"] or "",
+            "" if stopped else row["reason"] or ("" if row["exact"] else "resumed, but not exactly"),
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)

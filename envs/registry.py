@@ -132,9 +132,14 @@ def task_class(task_id: str) -> type[Task]:
     Raises:
         RequestError: there is no such task, or it is not one of the tabletop's.
     """
-    if get_task(task_id).id not in _classes:
+    if not is_tabletop(task_id):
         raise RequestError(f"task {task_id!r}: is not one of the tabletop")
     return _classes[task_id]
+
+
+def is_tabletop(task_id: str) -> bool:
+    """Whether a task is one of the tabletop, whose spaces are all the same."""
+    return get_task(task_id).id in _classes
 
 
 def task_ids() -> tuple[str, ...]:

@@ -38,11 +38,13 @@ def told_of(other: str | None = None) -> Iterator[None]:
 
 
 def require_shapes(envs: VectorEnv[Any, Any, Any]) -> None:
-    """Check what a task makes of reset simulations: another shape than (N,) would spread over all of them.
+    """Check what a tabletop task makes of reset simulations: another shape than (N,) would spread over all of them.
 
     Raises:
         RequestError: reward or success has another shape.
     """
+    if not hasattr(envs.unwrapped, "scene"):
+        return
     task, scene = envs.unwrapped.task, envs.unwrapped.scene  # type: ignore[attr-defined]
     for name in ("reward", "success"):
         shape = np.shape(getattr(task, name)(scene))

@@ -12,7 +12,7 @@ from etude.oracles import registry as oracles
 @pytest.fixture(autouse=True)
 def own_registries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The registered tasks and oracles, to be changed by one test alone."""
-    for module, name in ((tasks, "_specs"), (tasks, "_classes"), (oracles, "_classes")):
+    for module, name in ((tasks, "_specs"), (tasks, "_classes"), (oracles, "_classes"), (oracles, "_floors")):
         monkeypatch.setattr(module, name, dict(getattr(module, name)))
     known = set(gymnasium.registry)
     yield
