@@ -134,23 +134,23 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         Raises:
             ResetNeeded: a simulation's episode has not begun, or is over in mode DISABLED.
             RequestError: actions of the wrong shape, or not finite.
-            RunError: a simulation diverged.
+            RunError: a simulation diverged, or the task raised something or gave a reward out of [0, 1].
         """
         moves = self._moves(actions)
-        scene, task = self.scene, self.task
+        scene = self.scene
         new, live = self._next_episodes()
         if live.size:
             scene.control(moves)
             scene.step(live if new.size else None)
             self._elapsed += ~self._over
-            task.advance(scene, live)
+            self._ask("advance", live)
         if new.size:
             self._begin(new)
-        observations, rewards = self._observe(), np.array(task.reward(scene), np.float64)
+        observations, rewards = self._observe(), np.array(self._ask("reward"), np.float64)
         self._require_sound(observations, rewards)
         if new.size:
             rewards[new] = 0
-        truncated = self._elapsed >= task.horizon
+        truncated = self._elapsed >= self.task.horizon
         info = self._info()
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
             self._over[:] = truncated
@@ -228,14 +228,19 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
 
     def _begin(self, ids: NDArray[np.intp]) -> None:
         self.scene.home(ids)
-        self.task.reset(self.scene, ids, [self._generator(i) for i in ids])
+        self._ask("reset", ids, [self._generator(i) for i in ids])
         self.scene.refresh(ids)
         self._elapsed[ids] = 0
         self._episodes[ids] += 1
         self._over[ids], self._started[ids] = False, True
 
     def _info(self, mask: NDArray[np.bool_] | None = None) -> Info:
-        success = self.task.success(self.scene)
+        success = np.asarray(self._ask("success"))
+        self._require_shape("success", success)
+        if success.dtype != np.bool_:
+            raise RequestError(
+                f"task {self.task.id}: success is of type {success.dtype}, must be bool ({self._place()})"
+            )
         if mask is None:
             return {"success": success, "_success": np.ones(self.num_envs, np.bool_)}
         return {"success": success & mask, "_success": mask.copy()}
@@ -286,10 +291,39 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             raise ResetNeeded(f"the episodes of environments {new.tolist()} are over: reset them with a reset_mask")
         return new, live
 
+    def _ask(self, what: str, *arguments: Any) -> Any:
+        """Call a method of the task; what it raises is told with its name, an episode's seed and the step."""
+        try:
+            return getattr(self.task, what)(self.scene, *arguments)
+        except (RequestError, RunError):
+            raise
+        except Exception as error:
+            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            place = self._place(int(arguments[0][0]) if arguments else 0)
+            told = f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where; {place})"
+            raise RunError(f"task {self.task.id}: {told}") from error
+
+    def _place(self, i: int = 0) -> str:
+        others = f", and {self.num_envs - 1} beside it" if self.num_envs > 1 else ""
+        return f"seed {self._seeds[i]}, episode {self._episodes[i]} of that seed, step {self._elapsed[i]}{others}"
+
+    def _require_shape(self, what: str, values: NDArray[Any]) -> None:
+        if values.shape != (self.num_envs,):
+            told = f"{what} has shape {values.shape}, must be ({self.num_envs},)"
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
+
     def _require_sound(self, observations: Observations, rewards: NDArray[np.float64]) -> None:
+        self._require_shape("reward", rewards)
         warned = self.scene.batch.warning
-        if np.isfinite(observations.sum() + rewards.sum()) and not warned.any():
+        if np.isfinite(observations.sum()) and rewards.min() >= 0 and rewards.max() <= 1 and not warned.any():
             return
+        broken = ~np.isfinite(observations).all(axis=1) | warned.any(axis=(1, 2))
+        if not broken.any():
+            i = int(np.flatnonzero(~((rewards >= 0) & (rewards <= 1)))[0])
+            raise RunError(
+                f"task {self.task.id}: environment {i} (seed {self._seeds[i]}, episode {self._episodes[i]} of that "
+                f"seed) got the reward {rewards[i]} at step {self._elapsed[i]}, must be in 0 to 1"
+            )
         unsound = ~np.isfinite(observations).all(axis=1) | ~np.isfinite(rewards) | warned.any(axis=(1, 2))
         i = int(np.flatnonzero(unsound)[0])
         raise RunError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from etude.envs import RequestError, get_task
-from etude.oracles.blame import require_shapes, told_of
+from etude.oracles.blame import told_of
 from etude.oracles.policies import oracle_policy, random_policy, scripted_policy, zero_policy
 from etude.oracles.registry import get_floor, get_oracle
 from etude.oracles.rollout import Episodes, evaluation_seeds, rollout
@@ -46,8 +46,6 @@ def play_references(task_id: str, seeds: Sequence[int]) -> dict[str, Episodes]:
     if not seeds:
         raise RequestError(f"task {task_id!r}: 0 episodes; references need at least 1")
     with told_of(), closing(get_task(task_id).make_vector(len(seeds), threads=_threads(len(seeds)))) as env:
-        env.reset(seed=list(seeds))  # type: ignore[arg-type]  # Gymnasium annotates the integer alone
-        require_shapes(env)
         played = {
             "oracle": rollout(env, oracle_policy(task_id, env), seeds),
             "random": rollout(env, random_policy(task_id, env, seeds), seeds),
