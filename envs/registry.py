@@ -67,10 +67,12 @@ def register_task(task: type[Task] | TaskSpec) -> TaskSpec:
     """
     if isinstance(task, TaskSpec):
         check_task(task.id, task.parts)
+        _check_horizon(task)
         _specs[task.id] = task
         return task
     _check_whole(task)
     check_task(task.id, task.parts)
+    _check_horizon(task)
     name = "".join(word.capitalize() for word in task.id.split("-"))
     spec = TaskSpec(
         id=task.id,
@@ -216,6 +218,9 @@ def _check_whole(task: type[Task]) -> None:
     lacking += sorted(getattr(task, "__abstractmethods__", ()))
     if lacking:
         raise RequestError(f"task class {task.__qualname__}: has no {', '.join(lacking)}")
+
+
+def _check_horizon(task: type[Task] | TaskSpec) -> None:
     if isinstance(task.horizon, bool) or not isinstance(task.horizon, int) or task.horizon < 1:
         raise RequestError(f"task {task.id!r}: horizon {task.horizon!r}, must be a number of steps above 0")
 
