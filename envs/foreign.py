@@ -105,8 +105,9 @@ class ForeignVectorEnv(SyncVectorEnv[Any, Any]):
         """
 
         def make() -> Env:
-            keywords = {"max_episode_steps": horizon, "disable_env_checker": True, "render_mode": render_mode}
-            return _Played(gymnasium.make(gymnasium_id, **keywords, **options), task, success)
+            keywords = dict(options) | {"render_mode": render_mode}
+            made = gymnasium.make(gymnasium_id, max_episode_steps=horizon, disable_env_checker=True, **keywords)
+            return _Played(made, task, success)
 
         self._task, self._privileged = task, privileged
         try:
@@ -146,7 +147,8 @@ class _Played(gymnasium.Wrapper[Any, Any, Any, Any]):
     def step(self, action: Any) -> Step:
         self.elapsed += 1
         with self.told("step"):
-            observation, reward, terminated, truncated, info = self.env.step(action)
+            observation, gained, terminated, truncated, info = self.env.step(action)
+        reward: Any = gained
         if np.shape(reward) != () or not np.isfinite(float(reward)):
             raise self._fault(f"its reward is {reward!r:.60}, must be a finite number")
         observation, over = self._sound(observation), bool(terminated or truncated)

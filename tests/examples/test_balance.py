@@ -29,4 +29,4 @@ def test_its_suite_runs(examples: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["run", str(examples / "balance.yaml"), *CHANGES, "--out", str(study), "--jobs=2"]) == 0
     assert "balance-pushed" in capsys.readouterr().out
     assert "floor" in json.loads((study / "references.json").read_text())["balance-pushed"]
-    assert json.loads((study / "metrics.json").read_text())["metrics"]["BWT"]
+    assert json.loads((study / "metrics.json").read_text())["metrics"]["bwt"]
