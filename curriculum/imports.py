@@ -64,9 +64,14 @@ def _import_module(name: str, attribute: str | None = None) -> None:
 
 
 def _import_file(path: Path) -> None:
-    """Import a file as the module that others import by its stem, or, where that finds something else, on its own."""
+    """Import a file as the module that others import by its stem, or, where that finds something else, on its own.
+
+    What stands beside it can be imported from then on, unless something else has its name.
+    """
     if not path.is_file():
         raise RequestError("there is no such file")
+    if (beside := str(path.parent)) not in sys.path:
+        sys.path.append(beside)
     found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
     if found is not None and found.origin == str(path):
         _files[path.stem] = importlib.import_module(path.stem)

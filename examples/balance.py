@@ -30,7 +30,8 @@ class BalanceOracle(Oracle):
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
         """Linear in the state, (N, 1)."""
         state = np.concatenate([privileged["position"], privileged["speed"]], axis=1)
-        return np.clip((state * GAINS).sum(axis=1, keepdims=True), -3, 3).astype(np.float32)
+        force = np.clip((state * GAINS).sum(axis=1, keepdims=True), -3, 3)
+        return np.asarray(force, np.float32)
 
 
 class BalancePushedOracle(BalanceOracle):
@@ -46,7 +47,7 @@ class LeanFloor(Oracle):
 
     def act(self, privileged: Privileged) -> NDArray[np.float32]:
         """In proportion to the angle, (N, 1)."""
-        return (12 * privileged["position"][:, 1:]).astype(np.float32)
+        return np.asarray(12 * privileged["position"][:, 1:], np.float32)
 
 
 register_environment("InvertedPendulum-v5", id="balance", privileged=state, success=upright, horizon=100)

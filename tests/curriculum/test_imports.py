@@ -74,6 +74,15 @@ def test_files_of_the_current_folder_import_each_other_once(here: Path) -> None:
     assert (here / "count").read_text() == "once"
 
 
+def test_files_beside_a_named_one_can_be_imported_by_it_once(here: Path) -> None:
+    folder = here / "elsewhere"
+    folder.mkdir()
+    (folder / "first_of_two.py").write_text("with open('count', 'a') as file: file.write('once')")
+    (folder / "second_of_two.py").write_text("import first_of_two")
+    import_all([str(folder / "second_of_two.py"), str(folder / "first_of_two.py")])
+    assert (here / "count").read_text() == "once"
+
+
 def test_the_current_folder_hides_no_installed_module(here: Path) -> None:
     (here / "colorsys.py").write_text("name = 'mine'")
     assert not hasattr(resolve_object("colorsys:rgb_to_hsv", "key"), "name")

@@ -1,5 +1,7 @@
 """The tabletop examples: a primitive with furniture, and a composition of it."""
 
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -40,3 +42,10 @@ def test_they_are_short(examples: Path) -> None:
     assert lines(examples / "slide_knob.py") <= 90
     import_module("knob_then_button")
     assert get_task("knob-then-button").parts == ("slide-knob", "press-button")
+
+
+def test_their_suite_loads_from_anywhere(examples: Path, tmp_path: Path) -> None:
+    code = "import sys; from etude.curriculum.suite import load_suite; print(load_suite(sys.argv[1]).composition)"
+    command = [sys.executable, "-c", code, str(examples / "knob.yaml")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("knob-then-button\n", "")
