@@ -28,7 +28,7 @@ def import_all(entries: Iterable[str]) -> None:
             if entry.endswith(".py"):
                 _import_file(Path(entry))
             elif ".py:" in entry or not all(part.isidentifier() for part in entry.replace(":", ".", 1).split(".")):
-                raise RequestError("neither a file ending in .py nor a module's name, as in lab or lab:Task")
+                raise RequestError("neither a module's name nor a file ending in .py, as in lab, lab:Task or lab.py")
             else:
                 _import_module(*entry.split(":"))
         except RequestError as error:

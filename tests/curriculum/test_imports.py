@@ -100,9 +100,9 @@ def test_a_task_is_registered_by_its_class_once(here: Path) -> None:
     [
         ("lab:Naer", "lab has no Naer; did you mean Near"),
         ("lab:NearOracle", "NearOracle is no task; name its module alone"),
-        ("lab.py:Near", "neither a file ending in .py nor a module's name, as in lab or lab:Task"),
-        ("lab:Near:Near", "neither a file"),
-        ("lab:", "neither a file"),
+        ("lab.py:Near", "neither a module's name nor a file ending in .py, as in lab, lab:Task or lab.py"),
+        ("lab:Near:Near", "neither a module"),
+        ("lab:", "neither a module"),
     ],
 )
 def test_a_class_that_is_not_there_or_no_task_is_refused(here: Path, entry: str, told: str) -> None:
