@@ -1,4 +1,4 @@
-"""Writes docs/tasks.md from measured data: `measure` plays the references of all tasks, `write` makes the page.
+"""Writes docs/tasks.md: `measure` plays the references of all tasks, `pictures` draws them, `write` makes the page.
 
 What was learnt is read from the records of the studies under docs/studies, of which `etude metrics` makes everything
 else again.
@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from etude.curriculum.pictures import Sheet
 from etude.curriculum.records import read_evaluations
 from etude.curriculum.suite import read_suite
+from etude.curriculum.watch import Watch, write_episodes
 from etude.envs import Task, get_task, task_ids
 from etude.envs.registry import task_class
 from etude.oracles import measure_oracle
@@ -22,12 +24,16 @@ from etude.oracles import measure_oracle
 DOCS = Path(__file__).parent.parent / "docs"
 STUDIES = DOCS / "studies"
 CANONICAL = STUDIES / "canonical.json"
+PICTURES = Path("images") / "tasks"
+SHEET = Sheet(width=160)
 STARTS = 1000
 HEAD = f"""# Tasks
 
 Written by `python benchmarks/tasks.py write` from what was measured: returns over {STARTS:,} starts
 (`python benchmarks/tasks.py measure`, into `docs/studies/canonical.json`), and the records of trainings under
-`docs/studies`. In brackets stand 95% intervals; variation is the standard deviation over the mean.
+`docs/studies`. In brackets stand 95% intervals; variation is the standard deviation over the mean. The pictures
+(`python benchmarks/tasks.py pictures`) show the oracle in the first evaluation episode, from its start to where success
+begins to last, and its last step.
 
 """
 
@@ -41,10 +47,20 @@ def measure() -> None:
             print(task, flush=True)
 
 
+def pictures(*tasks: str) -> None:
+    (DOCS / PICTURES).mkdir(parents=True, exist_ok=True)
+    for task in tasks or task_ids():
+        watch = Watch(task, "oracle")
+        write_episodes(watch, DOCS / PICTURES / f"{task}.jpg", SHEET)
+        watch.close()
+        print(task, flush=True)
+
+
 def write() -> None:
     measured = json.loads(CANONICAL.read_text())
     sections = [section(task, measured[task]) for task in task_ids() if task in measured]
-    (DOCS / "tasks.md").write_text(HEAD + "\n".join(sections), encoding="utf-8")
+    tried = (STUDIES / "tried.md").read_text(encoding="utf-8")
+    (DOCS / "tasks.md").write_text("\n".join([HEAD + sections[0], *sections[1:], tried]), encoding="utf-8")
 
 
 def section(task: str, measured: dict[str, Any]) -> str:
@@ -53,6 +69,7 @@ def section(task: str, measured: dict[str, Any]) -> str:
     shaped = f"Staged, by its parts in order: {', '.join(spec.parts)}." if spec.parts else progress
     return (
         f"## {task}\n\n{spec.description}\n\n"
+        f"![{task} played by its oracle]({(PICTURES / task).as_posix()}.jpg)\n\n"
         f"- **Solved:** {with_lengths(task_type)}\n"
         f"- **Shaped by:** {shaped}\n"
         f"- **Starts:** {spec.starts}.\n"
@@ -112,4 +129,4 @@ def at_own_end(study: Path, task: str, own: list[Any]) -> Any:
 
 
 if __name__ == "__main__":
-    {"measure": measure, "write": write}[sys.argv[1]]()
+    {"measure": measure, "pictures": pictures, "write": write}[sys.argv[1]](*sys.argv[2:])

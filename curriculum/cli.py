@@ -116,6 +116,51 @@ def oracle(
 
 
 @app.command()
+def watch(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task's id; see etude tasks.", show_default=False)],
+    policy: Annotated[
+        str, typer.Option(help="oracle, random, zero, or a run's folder, like studies/quick/runs/sequential-seed0.")
+    ] = "oracle",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A video, .mp4 or .gif; a sheet, .png or .jpg.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Other starts than those that agents are evaluated on.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Show it in MuJoCo's viewer, and write no file.")] = False,
+) -> None:
+    """Show episodes of a task: as a video, a contact sheet, or live.
+
+    Of a run's folder the newest policy plays; RUN/policies/STEP is another one.
+    """
+    from etude.envs.errors import RequestError
+
+    if live == (out is not None):
+        raise RequestError(f"watch {task}: takes either --out FILE, such as --out {task}.mp4, or --live")
+    from etude.curriculum.watch import Watch, check_out, write_episodes
+
+    if out is None:
+        from etude.curriculum.live import check_screen, show_episodes
+
+        check_screen()
+        watched = Watch(task, policy, episodes, seed, render_mode=None)
+        ends = show_episodes(watched)
+    else:
+        check_out(out)
+        watched = Watch(task, policy, episodes, seed)
+        ends = write_episodes(watched, out)
+    watched.close()
+    print(watched.title)
+    for end in ends:
+        outcome = "success" if end.success else "no success"
+        print(f"episode {end.episode + 1}: {end.tally}, {outcome} at the last of {end.step} steps")
+    print(watched.measured)
+    if out is not None:
+        print(f"written: {out}")
+
+
+@app.command()
 def run(
     suite: Annotated[
         str, typer.Argument(metavar="SUITE", help="A suite's name, like quick, or its YAML file.", show_default=False)

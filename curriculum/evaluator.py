@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from etude.curriculum.agents.protocol import Agent, act_finitely
 from etude.curriculum.observations import Envs, TaskIdentity
 from etude.curriculum.records import Evaluation
 from etude.curriculum.suite import Suite
-from etude.envs import make_vector
+from etude.envs import get_task
 from etude.oracles import evaluation_seeds, rollout
 
 
@@ -60,7 +61,7 @@ class Evaluator:
         )
 
 
-def task_envs(suite: Suite, task: str, number: int) -> Envs:
-    """SAME_STEP environments of a task as the suite's agents see it."""
-    envs = make_vector(task, number)
+def task_envs(suite: Suite, task: str, number: int, **options: Any) -> Envs:
+    """Environments of a task as the suite's agents see it, SAME_STEP unless the options of `make_vector` say else."""
+    envs = get_task(task).make_vector(number, **options)
     return TaskIdentity(envs, suite.tasks.index(task), len(suite.tasks)) if suite.task_id == "onehot" else envs

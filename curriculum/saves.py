@@ -15,6 +15,22 @@ def write_text(path: Path, text: str) -> None:
         os.replace(aside, path)
 
 
+def write_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Make or replace a file in one step; where writing it fails, nothing is left.
+
+    Args:
+        path: where it shall be.
+        write: makes it, at a path with the same suffix.
+    """
+    aside = path.with_name(f".{path.stem}.aside{path.suffix}")
+    try:
+        with naming(path):
+            write(aside)
+            os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Make a folder in one step, fsynced, in the place of one that is there.
 

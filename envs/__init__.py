@@ -1,5 +1,6 @@
 """Tasks, and the batched and single environments that play them."""
 
+import ctypes
 import os
 import sys
 
@@ -36,6 +37,16 @@ __all__ = [
     "task_ids",
 ]
 
-# MuJoCo reads this once, when it is first imported: where there is no screen, it draws by EGL.
+
+def _has_egl() -> bool:
+    try:
+        ctypes.CDLL("libEGL.so.1")
+    except OSError:
+        return False
+    return True
+
+
+# MuJoCo reads this once, when it is first imported: where there is no screen, it draws by EGL. Without EGL's library
+# that import would fail, and with it what draws nothing.
 if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-    os.environ.setdefault("MUJOCO_GL", "egl")
+    os.environ.setdefault("MUJOCO_GL", "egl" if _has_egl() else "disable")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -171,7 +172,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """Everything that a bit-exact continuation needs, as plain arrays."""
         states = [None if rng is None else rng.bit_generator.state for rng in self._rngs]
         return {
-            "state": self.scene.batch.state.copy(),
+            "state": self.scene.rows(),
             "elapsed": self._elapsed.copy(),
             "over": self._over.copy(),
             "started": self._started.copy(),
@@ -185,12 +186,10 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         Raises:
             RequestError: the snapshot is of another size.
         """
-        state = self.scene.batch.state
-        if snapshot["state"].shape != state.shape:
-            raise RequestError(f"snapshot of shape {snapshot['state'].shape}: this environment's is {state.shape}")
-        self.scene.home(self._all)
-        state[:] = snapshot["state"]
-        self.scene.refresh()
+        shape = self.scene.batch.state.shape
+        if snapshot["state"].shape != shape:
+            raise RequestError(f"snapshot of shape {snapshot['state'].shape}: this environment's is {shape}")
+        self.scene.write(snapshot["state"])
         self._elapsed[:], self._over[:] = snapshot["elapsed"], snapshot["over"]
         self._started[:], self._episodes[:] = snapshot["started"], snapshot["episodes"]
         generators = json.loads(snapshot["generators"].tobytes())
@@ -207,7 +206,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             return None
         if self._camera is None:
             self._camera = Camera(*self._picture, self.task.shows_goal, self.task.cubes, self.task.furniture)
-        return tuple(self._camera.frame(state) for state in self.scene.batch.state)
+        return tuple(self._camera.frame(row) for row in self.scene.rows())
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the renderer."""
@@ -275,7 +274,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         moves: NDArray[np.float64] = np.asarray(actions, np.float64)
         if moves.shape != (self.num_envs, 4):
             raise RequestError(f"task {self.task.id}: actions of shape {moves.shape}, must be ({self.num_envs}, 4)")
-        if not np.isfinite(moves.sum()):
+        if not isfinite(np.add.reduce(moves, axis=None)):
             i = int(np.flatnonzero(~np.isfinite(moves).all(axis=1))[0])
             raise RequestError(f"task {self.task.id}: action {moves[i]} of environment {i} is not finite")
         return np.minimum(np.maximum(moves, -1), 1)
@@ -315,21 +314,18 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
     def _require_sound(self, observations: Observations, rewards: NDArray[np.float64]) -> None:
         self._require_shape("reward", rewards)
         warned = self.scene.batch.warning
-        if np.isfinite(observations.sum()) and rewards.min() >= 0 and rewards.max() <= 1 and not warned.any():
+        usual = np.minimum.reduce(rewards) >= 0 and np.maximum.reduce(rewards) <= 1
+        if usual and isfinite(np.add.reduce(observations, axis=None)) and not np.count_nonzero(warned):
             return
         broken = ~np.isfinite(observations).all(axis=1) | warned.any(axis=(1, 2))
-        if not broken.any():
+        if broken.any():
+            i = int(np.flatnonzero(broken)[0])
+            told = f"diverged at step {self._elapsed[i]}: {self.scene.warnings(i) or 'an observation is not finite'}"
+        else:
             i = int(np.flatnonzero(~((rewards >= 0) & (rewards <= 1)))[0])
-            raise RunError(
-                f"task {self.task.id}: environment {i} (seed {self._seeds[i]}, episode {self._episodes[i]} of that "
-                f"seed) got the reward {rewards[i]} at step {self._elapsed[i]}, must be in 0 to 1"
-            )
-        unsound = ~np.isfinite(observations).all(axis=1) | ~np.isfinite(rewards) | warned.any(axis=(1, 2))
-        i = int(np.flatnonzero(unsound)[0])
-        raise RunError(
-            f"task {self.task.id}: environment {i} (seed {self._seeds[i]}, episode {self._episodes[i]} of that seed) "
-            f"diverged at step {self._elapsed[i]}: {self.scene.warnings(i) or 'observation or reward is not finite'}"
-        )
+            told = f"got the reward {rewards[i]} at step {self._elapsed[i]}, must be in 0 to 1"
+        seed, episode = self._seeds[i], self._episodes[i]
+        raise RunError(f"task {self.task.id}: environment {i} (seed {seed}, episode {episode} of that seed) {told}")
 
 
 def _bytes(value: Any) -> NDArray[np.uint8]:

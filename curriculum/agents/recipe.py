@@ -66,14 +66,16 @@ class Recipe:
         keywords: its constructor's arguments, but for the environment, the seed and the action noise.
         noise: makes the action noise for so many action components.
         replay_buffer: what happens to the replay buffer when a task begins.
+        exploration: what happens to the learnt spread of a Gaussian policy's actions when a task begins.
         rollout: environment steps between updates, in total over the environments.
     """
 
     algorithm: type[BaseAlgorithm]
     keywords: dict[str, Any]
     noise: Callable[[int], ActionNoise] | None
-    replay_buffer: Literal["keep", "reset"]
     rollout: int
+    replay_buffer: Literal["keep", "reset"] = "reset"
+    exploration: Literal["keep", "reset"] = "keep"
 
     @property
     def off_policy(self) -> bool:
@@ -141,16 +143,16 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
     cls = _find_algorithm(algorithm)
     settings = dict(parameters)
     off_policy = issubclass(cls, OffPolicyAlgorithm)
-    replay_buffer: Any = settings.pop("replay_buffer", "reset") if off_policy else "reset"
-    if replay_buffer not in ("keep", "reset"):
-        raise RequestError(f"{KEY}.replay_buffer: {replay_buffer!r}; must be keep or reset")
+    ours, usual = ("replay_buffer", "reset") if off_policy else ("exploration", "keep")
+    at_switch: Any = settings.pop(ours, usual)
+    if at_switch not in ("keep", "reset"):
+        raise RequestError(f"{KEY}.{ours}: {at_switch!r}; must be keep or reset")
     taken = {name: p for name, p in inspect.signature(cls).parameters.items() if name not in OURS}
     for name in settings:
         if name in OURS:
             raise RequestError(f"{KEY}.{name}: is not set here; instead: {OURS[name]}")
         if name not in taken:
-            known = [*taken, "replay_buffer"] if off_policy else taken
-            raise RequestError(f"{KEY}.{name}: {algorithm} takes no such parameter; {nearest(name, known)}")
+            raise RequestError(f"{KEY}.{name}: {algorithm} takes no such parameter; {nearest(name, [*taken, ours])}")
     noise = _read_noise(settings.pop("action_noise")) if settings.get("action_noise") is not None else None
     keywords = {name: _read_value(name, value, taken[name].annotation) for name, value in settings.items()}
     keywords.setdefault("policy", "MlpPolicy")
@@ -163,7 +165,7 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
         else (keywords.get("n_steps", taken["n_steps"].default))
     )
     steps = period[0] if isinstance(period, tuple) else period
-    return Recipe(cls, keywords, noise, replay_buffer, steps * environments)
+    return Recipe(cls, keywords, noise, **{ours: at_switch}, rollout=steps * environments)
 
 
 def _find_algorithm(name: str) -> type[BaseAlgorithm]:

@@ -70,8 +70,11 @@ class SB3Agent:
         self._begun = False
 
     def begin_task(self, task: str, envs: VectorEnv[Any, Any, Any], budget: int) -> None:
-        """Start to learn a task; a replay buffer is emptied or kept, as `replay_buffer` says."""
+        """Start to learn a task; the replay buffer or the spread of the actions is kept or reset, as asked."""
         model = self._model
+        spread = getattr(model.policy, "log_std", None)
+        if self._recipe.exploration == "reset" and self._begun and spread is not None:
+            spread.data.fill_(model.policy.log_std_init)
         if isinstance(model, OffPolicyAlgorithm) and self._begun:
             if self._recipe.replay_buffer == "reset":
                 assert model.replay_buffer is not None

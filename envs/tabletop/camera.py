@@ -9,6 +9,10 @@ from etude.envs.errors import RunError
 from etude.envs.tabletop.model import drawn_model
 
 GOAL_GROUP = 4
+NEEDS = (
+    "cannot draw: without a screen this needs EGL (Debian: libegl1, libegl-mesa0, libgl1-mesa-dri) "
+    "and MUJOCO_GL=egl in the environment"
+)
 
 
 class Camera:
@@ -37,10 +41,7 @@ class Camera:
         try:
             self._renderer = mujoco.Renderer(self._model, height, width)
         except Exception as error:
-            raise RunError(
-                "cannot draw: without a screen this needs EGL (Debian: libegl1, libegl-mesa0, libgl1-mesa-dri) "
-                f"and MUJOCO_GL=egl in the environment ({error})"
-            ) from error
+            raise RunError(f"{NEEDS} ({error})") from error
 
     def frame(self, state: NDArray[np.float64]) -> NDArray[np.uint8]:
         """The picture of one state row, (height, width, 3)."""

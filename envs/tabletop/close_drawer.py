@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import DRAWER_TRAVEL, SHUT_HANDLE, Scene
+from etude.envs.tabletop.scene import DRAWER_TRAVEL, SHUT_HANDLE, Scene, share
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 DRAWER_SHUT = 0.1 * DRAWER_TRAVEL
@@ -38,7 +38,7 @@ class CloseDrawer(Primitive):
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the place before the handle, then the closing."""
         distance = scene.distance(scene.handle + IN_FRONT, scene.tcp)
-        opening = np.clip((scene.drawer_opening - DRAWER_SHUT) / (DRAWER_TRAVEL - DRAWER_SHUT), 0, 1)
+        opening = share((scene.drawer_opening - DRAWER_SHUT) / (DRAWER_TRAVEL - DRAWER_SHUT))
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * (1 - opening)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:

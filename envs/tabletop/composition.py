@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +15,6 @@ from etude.envs.tabletop.starts import arrange
 from etude.envs.task import Task
 
 STAGE = 0
-ALMOST = 1 - 1e-9
 
 
 class Composition(Task):
@@ -55,18 +53,29 @@ class Composition(Task):
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Move the stages on by one, or back as far as must be, and the goal with them."""
-        before = self.stage(scene)[ids]
+        before = scene.latch[ids, STAGE]
         stage = before.copy()
-        ready = [part.ready(scene)[ids] for part in self.stages]
+        present = set(stage.tolist())
         for k in range(len(self.stages) - 1, 0, -1):
-            stage[(stage == k) & ~ready[k]] = k - 1
+            if k in present:
+                lost = (stage == k) & ~self.stages[k].ready(scene)[ids]
+                if np.count_nonzero(lost):
+                    stage[lost] = k - 1
+                    present.add(k - 1)
         for k in range(len(self.stages) - 2, -1, -1):
-            if (stage == k).any():
-                stage[(stage == k) & self.stages[k].success(scene)[ids] & ready[k + 1]] = k + 1
+            if k in present:
+                solved = (stage == k) & self.stages[k].success(scene)[ids]
+                if np.count_nonzero(solved):
+                    stage[solved & self.stages[k + 1].ready(scene)[ids]] = k + 1
+                    present.add(k + 1)
         scene.latch[ids, STAGE] = stage
-        for k, part in enumerate(self.stages):
-            self.enter(scene, ids[(stage == k) & (before != k)], k)
-            part.advance(scene, ids[stage == k])
+        moved = stage != before
+        for k in sorted(present):
+            here = stage == k
+            entered = here & moved
+            if np.count_nonzero(entered):
+                self.enter(scene, ids[entered], int(k))
+            self.stages[int(k)].advance(scene, ids[here])
 
     def privileged(self, scene: Scene) -> dict[str, NDArray[Any]]:
         """What the stages' oracles read."""
@@ -78,16 +87,14 @@ class Composition(Task):
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Staged: a share for every stage done, and the present one's progress."""
-        shaped = staged(scene, scene.latch[:, STAGE], [partial(_unsolved, part) for part in self.stages])
+        shaped = staged(scene, scene.latch[:, STAGE], [part.progress for part in self.stages])
         return np.where(self.success(scene), 1.0, shaped)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The last stage has been reached, can still be gone on with, and is solved."""
         last = self.stages[-1]
-        reached = self.stage(scene) == len(self.stages) - 1
+        reached: NDArray[np.bool_] = scene.latch[:, STAGE] == len(self.stages) - 1
+        if not np.count_nonzero(reached):
+            return reached
         held: NDArray[np.bool_] = reached & last.ready(scene) & last.success(scene)
         return held
-
-
-def _unsolved(part: Primitive, scene: Scene) -> NDArray[np.float64]:
-    return np.minimum(part.progress(scene), ALMOST)

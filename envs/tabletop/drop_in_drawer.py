@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from etude.envs.tabletop.grasp import held
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import DRAWER_INSIDE, DRAWER_TRAVEL, SHUT_HANDLE, Scene
+from etude.envs.tabletop.scene import DRAWER_INSIDE, DRAWER_TRAVEL, SHUT_HANDLE, Scene, once, within
 from etude.envs.tabletop.starts import FURNITURE_WORDS, IN_HAND_WORDS, arrange, drawn, extent, hold
 
 BRING, RELEASE = 0.5, 0.25
@@ -61,7 +61,7 @@ class DropInDrawer(Primitive):
         return scene.cube_in_drawer & scene.left_alone
 
 
+@once
 def over_drawer(scene: Scene) -> NDArray[np.bool_]:
     """Whether the cube is in the drawer or above it, (N,)."""
-    place = (scene.cube - scene.handle)[:, :2]
-    return np.asarray(((place > DRAWER_INSIDE[0, :2]) & (place < DRAWER_INSIDE[1, :2])).all(axis=1))
+    return within((scene.cube - scene.handle)[:, :2], DRAWER_INSIDE[:, :2])

@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import CUBE_HALF, FINGER_OPEN, Scene
+from etude.envs.tabletop.scene import CUBE_HALF, FINGER_OPEN, Scene, once, share, within
 from etude.envs.tabletop.starts import CUBE_WORDS, FURNITURE_WORDS, HOVER_WORDS, arrange, hover
 
 APPROACH = 0.5
 WITHIN, FAR, NEAR = 0.015, 1.0, 0.1
 ROUND = np.sqrt(2) * CUBE_HALF
-AROUND = np.array([0.02, 0.03, 0.02])
+AROUND = np.array([[-0.02, -0.03, -0.02], [0.02, 0.03, 0.02]])
 RESTING = 0.4
 REACHED = 0.3
-HOLDING = np.array([0.025, 0.02, 0.03])
+HOLDING = np.array([[-0.025, -0.02, -0.03], [0.025, 0.02, 0.03]])
 LEAST, MOST = 0.012, 0.033
 
 
@@ -50,12 +50,12 @@ class Grasp(Primitive):
         return scene.grasped & (scene.gripper_speed < RESTING)
 
 
+@once
 def grasp_progress(scene: Scene) -> NDArray[np.float64]:
     """Towards a grasped cube, (N,) in [0, 1]: closeness of the finger tips, then the fingers' closing around it."""
-    gap = scene.cube - scene.tcp
-    near = closeness(scene.distance(scene.cube, scene.tcp), WITHIN, FAR, NEAR)
-    around = (np.abs(gap) < AROUND).all(axis=1)
-    gripping = np.clip((FINGER_OPEN - scene.fingers.mean(axis=1)) / (FINGER_OPEN - ROUND), 0, 1)
+    near = closeness(scene.gap_length, WITHIN, FAR, NEAR)
+    around = within(scene.gap, AROUND)
+    gripping = share((FINGER_OPEN - scene.width) / (FINGER_OPEN - ROUND))
     progress: NDArray[np.float64] = APPROACH * near + (1 - APPROACH) * around * gripping
     return progress
 
@@ -70,8 +70,8 @@ def grasped_progress(scene: Scene, share: NDArray[np.float64]) -> NDArray[np.flo
     return REACHED * grasp_progress(scene) + (1 - REACHED) * np.where(scene.grasped, share, 0.0)
 
 
+@once
 def held(scene: Scene) -> NDArray[np.bool_]:
     """Whether the cube is between the fingers, (N,): unlike a grasp, it bears a finger that parts for a step."""
-    width = scene.fingers.mean(axis=1)
-    between = (np.abs(scene.cube - scene.tcp) < HOLDING).all(axis=1)
-    return np.asarray(between & (width > LEAST) & (width < MOST))
+    width = scene.width
+    return within(scene.gap, HOLDING) & (width > LEAST) & (width < MOST)

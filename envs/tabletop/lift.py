@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.grasp import grasped_progress, held
 from etude.envs.tabletop.primitive import Primitive
-from etude.envs.tabletop.scene import CUBE_HALF, Scene
+from etude.envs.tabletop.scene import CUBE_HALF, Scene, share
 from etude.envs.tabletop.starts import FURNITURE_WORDS, IN_HAND_WORDS, PLACE_WORDS, arrange, hold
 
 LIFTED = 0.1
@@ -34,7 +34,7 @@ class Lift(Primitive):
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The way to a grasp, then the height of the grasped cube."""
-        return grasped_progress(scene, np.clip((scene.cube[:, 2] - CUBE_HALF) / LIFTED, 0, 1))
+        return grasped_progress(scene, share((scene.cube[:, 2] - CUBE_HALF) / LIFTED))
 
     def ready(self, scene: Scene) -> NDArray[np.bool_]:
         """Whether the cube is held."""

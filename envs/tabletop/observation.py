@@ -36,11 +36,11 @@ SITES = (
     Slot("button", 3, 0.25, 4),
     Slot("lever", 3, 0.25, 4),
 )
+CUBE, GOAL = Slot("cube", 3, 0.125, 8), Slot("goal", 3, 0.125, 8)
 POINTS = (
     Slot("setpoint", 3, SETPOINT_LEASH, 4),
-    Slot("cube", 3, 0.125, 8),
-    Slot("goal", 3, 0.125, 8),
-    Slot("pad", 3, 0.125, 8),
+    CUBE,
+    GOAL,
 )
 VALUES = (
     Slot("fingers", 2, FINGER_OPEN, 2),
@@ -49,8 +49,12 @@ VALUES = (
     Slot("button_depth", 1, BUTTON_PRESSED, 2),
     Slot("lever_angle", 1, 1, 2),
 )
-TURN = Slot("cube_turn", 2, 1, 1)
-SLOTS = (*SITES, *POINTS, *VALUES, TURN)
+# Set down within millimetres, the cube's way to its goal is lost between two readings of a decimetre.
+DERIVED = (
+    Slot("cube_to_goal", 3, 0.03, 8),
+    Slot("cube_turn", 2, 1, 1),
+)
+SLOTS = (*SITES, *POINTS, *VALUES, *DERIVED)
 SIZE = sum(slot.size for slot in SLOTS)
 
 
@@ -77,7 +81,9 @@ class Observer:
         self._state: Floats = scene.batch.state
         self._sites: Floats = scene.batch.bind("site_xpos").reshape(scene.size, -1)
         self._from_sites = _columns(self._sites, scene, SITES)
-        self._from_state = _columns(self._state, scene, POINTS + VALUES)
+        # The goal is kept elsewhere, and written over what is gathered in its place.
+        stored = [CUBE if slot is GOAL else slot for slot in POINTS + VALUES]
+        self._from_state = _columns(self._state, scene, stored)
         self._origins = np.resize(_columns(self._sites, scene, SITES[:1]), 3 * len(SITES + POINTS))
         rows = (scene.size, 1)  # whole tables, since numpy is slow at broadcasting short rows
         self._scales = np.tile(np.repeat([1 / slot.unit for slot in SLOTS], [slot.size for slot in SLOTS]), rows)
@@ -89,8 +95,10 @@ class Observer:
         sites, points = len(self._from_sites), len(self._origins)
         readings = np.empty(self._scales.shape)
         readings[:, :sites] = self._sites.take(self._from_sites, axis=1)
-        readings[:, sites:-2] = self._state.take(self._from_state, axis=1)
-        readings[:, -2:] = self._scene.cube_turn
+        readings[:, sites : sites + len(self._from_state)] = self._state.take(self._from_state, axis=1)
+        readings[:, PLACES["goal"]] = self._scene.goal
+        readings[:, PLACES["cube_to_goal"]] = self._scene.cube_to_goal
+        readings[:, PLACES["cube_turn"]] = self._scene.cube_turn
         origins = self._sites.take(self._origins, axis=1)
         origins[:, :3] = HOME
         readings[:, :points] -= origins

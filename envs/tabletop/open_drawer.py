@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene
+from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene, share
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 APPROACH = 0.4
 WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
 HOOKED = np.array([0, -0.015, 0])
+OVER = np.array([0, -0.015, 0.03])
+BEHIND = -0.008
 HALF_PAD = np.array([0, 0.006, 0])
 
 
@@ -37,11 +39,13 @@ class OpenDrawer(Primitive):
         scene.goal[ids] = scene.handle[ids]
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
-        """Closeness of the left finger to behind the handle, then the opening."""
+        """Closeness of the left finger to behind the handle, by way of over it, then the opening."""
         finger = scene.tcp - HALF_PAD
         finger[:, 1] -= scene.fingers[:, 0]
-        distance = scene.distance(scene.handle + HOOKED, finger)
-        opening = np.minimum(np.maximum(scene.drawer_opening / DRAWER_OPEN, 0), 1)
+        behind = finger[:, 1] - scene.handle[:, 1] < BEHIND
+        over = scene.distance(scene.handle + OVER, finger) + OVER[2]
+        distance = np.where(behind, scene.distance(scene.handle + HOOKED, finger), over)
+        opening = share(scene.drawer_opening / DRAWER_OPEN)
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * opening
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:

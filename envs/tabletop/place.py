@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.grasp import grasped_progress, held
+from etude.envs.tabletop.grasp import REACHED, grasped_progress, held
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import CUBE_HALF, Scene
@@ -20,18 +20,25 @@ from etude.envs.tabletop.starts import (
     hold,
 )
 
-TOLERANCE, LYING, NEARLY, RESTING = 0.02, 0.002, 0.012, 0.1
-FALLING = 0.03
-BRING, RELEASE = 0.5, 0.25
-FAR, NEAR = 1.0, 0.1
+TOLERANCE, LYING, RESTING = 0.02, 0.002, 0.1
+FALLING = 0.05
+WITHIN, FAR, NEAR = 0.005, 1.0, 0.1
 RESTING_PLACE = np.array([0, 0, CUBE_HALF])
 
 
 class Place(Primitive):
-    """Put the grasped cube down on the target, let go, and retreat."""
+    """Put the grasped cube down on the target, let go, and retreat.
+
+    Attributes:
+        over: metres beside and above where the cube should lie, within which letting go of it pays.
+        bring: share of the progress that bringing the cube there has.
+        release: share that letting go has; what is left is the retreat's.
+    """
 
     id = "place"
     horizon = 50
+    over = (TOLERANCE, FALLING)
+    bring, release = 0.5, 0.4
     starts = (
         f"cube in the air over {extent(OVER_PAD)} above the target, grasped {IN_HAND_WORDS}; {PAD_WORDS}; "
         f"{FURNITURE_WORDS}"
@@ -48,18 +55,20 @@ class Place(Primitive):
         mark_pad(scene, ids)
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
-        """The grasped cube's closeness to where it should lie; there, the gripper's opening and retreat."""
-        near = closeness(scene.distance(scene.goal, scene.cube), TOLERANCE, FAR, NEAR)
-        left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
-        return np.where(_on_target(scene, NEARLY), BRING + left, BRING * grasped_progress(scene, near))
+        """The grasped cube's closeness to where it should lie; over it, the gripper's opening and retreat as well."""
+        near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
+        over = _above(scene, *self.over)
+        brought = np.where(over, REACHED + (1 - REACHED) * near, grasped_progress(scene, near))
+        left = self.release * scene.release + (1 - self.bring - self.release) * scene.retreat
+        return self.bring * brought + np.where(over, left, 0.0)
 
     def ready(self, scene: Scene) -> NDArray[np.bool_]:
         """Whether the cube is held, or has been let go over the target."""
-        return held(scene) | _on_target(scene, FALLING)
+        return held(scene) | _above(scene, TOLERANCE, FALLING)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube lies still within TOLERANCE of the target, the gripper open and away."""
-        return _on_target(scene, LYING) & (scene.cube_speed < RESTING) & scene.left_alone
+        return _above(scene, TOLERANCE, LYING) & (scene.cube_speed < RESTING) & scene.left_alone
 
 
 def mark_pad(scene: Scene, ids: NDArray[np.intp]) -> None:
@@ -67,7 +76,7 @@ def mark_pad(scene: Scene, ids: NDArray[np.intp]) -> None:
     scene.goal[ids] = scene.pad[ids] + RESTING_PLACE
 
 
-def _on_target(scene: Scene, height: float) -> NDArray[np.bool_]:
+def _above(scene: Scene, aside: float, height: float) -> NDArray[np.bool_]:
     x, y, z = (scene.cube - scene.goal).T
-    lying: NDArray[np.bool_] = (x * x + y * y < TOLERANCE * TOLERANCE) & (z < height) & (z > -CUBE_HALF)
-    return lying
+    near: NDArray[np.bool_] = (x * x + y * y < aside * aside) & (z < height) & (z > -CUBE_HALF)
+    return near

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import BUTTON_PRESSED, PRESSED_BUTTON, Scene
+from etude.envs.tabletop.scene import BUTTON_PRESSED, PRESSED_BUTTON, Scene, share
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 APPROACH = 0.4
@@ -33,7 +33,7 @@ class PressButton(Primitive):
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the button, then its depth."""
         distance = scene.distance(scene.button, scene.tcp)
-        depth = np.minimum(np.maximum(scene.button_depth / BUTTON_PRESSED, 0), 1)
+        depth = share(scene.button_depth / BUTTON_PRESSED)
         return APPROACH * closeness(distance, WITHIN, FAR, NEAR) + (1 - APPROACH) * depth
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:

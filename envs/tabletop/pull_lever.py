@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import Floats, Scene
+from etude.envs.tabletop.scene import Floats, Scene, share
 from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 ANGLE = np.array([0.35, 0.8])
@@ -41,7 +41,7 @@ class PullLever(Primitive):
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the lever's tip, then how much of the lever's way to the mark is done."""
         near = closeness(scene.distance(scene.lever, scene.tcp), WITHIN, FAR, NEAR)
-        return APPROACH * near + (1 - APPROACH) * np.clip(_pulled(scene) / _marked(scene), 0, 1)
+        return APPROACH * near + (1 - APPROACH) * share(_pulled(scene) / _marked(scene))
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The lever has been pulled as far as the mark, or further."""

@@ -44,7 +44,7 @@ class Push(Primitive):
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the cube, then of the cube to the target."""
-        near = closeness(scene.distance(scene.cube, scene.tcp), WITHIN, FAR, NEAR)
+        near = closeness(scene.gap_length, WITHIN, FAR, NEAR)
         there = closeness(scene.distance(scene.goal, scene.cube), TOLERANCE, FAR, NEAR)
         return APPROACH * near + (1 - APPROACH) * there
 
@@ -52,4 +52,4 @@ class Push(Primitive):
         """The cube lies within TOLERANCE of the target, the gripper closed."""
         flat = np.abs(scene.cube[:, 2] - scene.goal[:, 2]) < LYING
         there = flat & (scene.distance(scene.goal, scene.cube) < TOLERANCE)
-        return np.asarray(there & (scene.fingers.mean(axis=1) < CLOSED))
+        return np.asarray(there & (scene.width < CLOSED))

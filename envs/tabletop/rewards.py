@@ -6,6 +6,8 @@ import numpy as np
 
 from etude.envs.tabletop.scene import Floats, Scene
 
+ALMOST = 1 - 1e-9
+
 
 def closeness(distance: Floats, within: float, far: float, near: float) -> Floats:
     """How close something is, (N,): 1 within `within`, and falling all the way from there.
@@ -31,12 +33,10 @@ def staged(scene: Scene, stage: Floats, progresses: Sequence[Callable[[Scene], F
     Args:
         scene: the scene.
         stage: (N,) stages done, k, in 0..K.
-        progresses: of each of the K stages, what computes its progress, (N,) in [0, 1].
+        progresses: of each of the K stages, what computes its progress, (N,) in [0, 1]; 1 counts as ALMOST.
     """
     progress = np.zeros(scene.size)
-    for k, compute in enumerate(progresses):
-        here = stage == k
-        if here.any():
-            np.copyto(progress, compute(scene), where=here)
-    reward: Floats = (stage + progress) / len(progresses)
+    for k in set(stage.tolist()).intersection(range(len(progresses))):
+        np.copyto(progress, progresses[int(k)](scene), where=stage == k)
+    reward: Floats = (stage + np.minimum(progress, ALMOST)) / len(progresses)
     return reward

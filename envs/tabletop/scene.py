@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +26,10 @@ HOME = np.array([0.45, 0.0, 0.22])
 FINGER_OPEN = 0.04
 
 CUBE_HALF = 0.02
+HALF_DIAGONAL = 2**0.5 * CUBE_HALF
 TOUCH_DEPTH = 0.025
 LET_GO = 0.03
+GRIP = 0.5
 AROUND, AWAY = 0.025, 0.06
 SQUEEZE = 0.0006
 SETTLING = 3
@@ -36,6 +40,39 @@ DRAWER_OPEN = 0.8 * DRAWER_TRAVEL
 PRESSED_BUTTON = np.array([0, 0, 0.055 - BUTTON_PRESSED])
 SHUT_HANDLE = np.array([0, 0.17, 0.086])
 DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, 0.03]])
+
+Word = TypeVar("Word", bound=NDArray[Any])
+
+
+def once(read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
+    """Let a word of the scene be worked out once a control step; what it gives is read-only.
+
+    Only for words that follow from the simulation alone, not from goals or latches, which move within a step.
+    """
+
+    @wraps(read)
+    def word(scene: Scene) -> Word:
+        if not scene.current:
+            return read(scene)
+        known = scene.known.get(read)
+        if known is None:
+            known = scene.known[read] = read(scene)
+            known.flags.writeable = False
+        return cast(Word, known)
+
+    return word
+
+
+def share(part: Floats) -> Floats:
+    """How much of it is done, in [0, 1]."""
+    done: Floats = np.minimum(np.maximum(part, 0), 1)
+    return done
+
+
+def within(points: Floats, box: Floats) -> NDArray[np.bool_]:
+    """Whether points, (N, D), lie inside a box of (2, D) corners, (N,)."""
+    inside: NDArray[np.bool_] = np.logical_and.reduce((points > box[0]) & (points < box[1]), axis=1)
+    return inside
 
 
 class Scene:
@@ -83,6 +120,8 @@ class Scene:
 
         self.velocity_stage = mujoco.mjtStage.mjSTAGE_VEL.value
         self._no_stage = mujoco.mjtStage.mjSTAGE_NONE.value
+        self.known: dict[Callable[[Scene], Any], NDArray[Any]] = {}
+        self.current = False
         self._warning_names = [str(name).removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__]
         self.size = simulations
         self.model = model = simulated_model(cubes, furniture)
@@ -122,12 +161,17 @@ class Scene:
         self.drawer_locked: Floats = batch.bind("eq_active")[:, model.equality("lock").id]
         self.button, self.button_depth = site("button"), qpos[:, joint("button")]
         self.lever, self.lever_angle = site("lever"), qpos[:, joint("lever")]
-        self.goal, self.pad = stand("goal"), stand("pad")
+        self.pad = stand("pad")
         self.cabinet, self.button_base, self.lever_base = stand("cabinet"), stand("button_base"), stand("lever_base")
-        self.latch: Floats = batch.bind("userdata")
 
         batch.reset(keyframe=0, stage=self.velocity_stage)
         self._home = batch.state[0].copy()
+        # Kept beside the rows, in which they never change: the simulator takes up where it left off, a fifth faster,
+        # in a row that is as it left it.
+        self._noted = stand("goal"), batch.bind("userdata")
+        self._blank = tuple(note[0].copy() for note in self._noted)
+        self.goal: Floats = self._noted[0].copy()
+        self.latch: Floats = self._noted[1].copy()
 
     @property
     def cube_yaw(self) -> Floats:
@@ -135,6 +179,12 @@ class Scene:
         w, x, y, z = self.cube_quaternion.T
         yaw: Floats = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
         return yaw
+
+    @property
+    def cube_to_goal(self) -> Floats:
+        """From the cube's centre to the goal, (N, 3) metres."""
+        way: Floats = self.goal - self.cube
+        return way
 
     @property
     def cube_turn(self) -> Floats:
@@ -148,17 +198,41 @@ class Scene:
         return turn[:, None].view(np.float64)
 
     @property
+    @once
+    def gap(self) -> Floats:
+        """From the tool centre point to the cube, (N, 3)."""
+        return self.cube - self.tcp
+
+    @property
+    @once
+    def gap_length(self) -> Floats:
+        """How far the tool centre point is from the cube, (N,)."""
+        return self.distance(self.cube, self.tcp)
+
+    @property
+    @once
+    def width(self) -> Floats:
+        """How far the fingers are from closed, on average, (N,)."""
+        left, right = self.fingers.T
+        width: Floats = (left + right) / 2
+        return width
+
+    @property
+    @once
     def touched(self) -> NDArray[np.bool_]:
         """Whether the left and the right finger touch the cube, (N, 2)."""
         return self._touches > 0
 
     @property
+    @once
     def grasped(self) -> NDArray[np.bool_]:
         """Whether both fingers touch the cube's sides, (N,)."""
-        beside = np.abs(self.tcp[:, 2] - self.cube[:, 2]) < TOUCH_DEPTH
-        return self.touched[:, 0] & self.touched[:, 1] & beside
+        left, right = self.touched.T
+        grasped: NDArray[np.bool_] = left & right & (np.abs(self.gap[:, 2]) < TOUCH_DEPTH)
+        return grasped
 
     @property
+    @once
     def gripper_speed(self) -> Floats:
         """How fast the fingers part or close, (N,) metres a second."""
         left, right = self._finger_velocity.T
@@ -166,6 +240,7 @@ class Scene:
         return speed
 
     @property
+    @once
     def cube_speed(self) -> Floats:
         """How fast the cube moves, (N,) metres a second."""
         x, y, z = self._cube_velocity.T
@@ -173,29 +248,29 @@ class Scene:
         return speed
 
     @property
+    @once
     def release(self) -> Floats:
-        """How far the fingers have opened from a cube's width, (N,): 1 once they let go of it, however it is turned."""
-        opened: Floats = np.clip((self.fingers.min(axis=1) - CUBE_HALF) / (LET_GO - CUBE_HALF), 0, 1)
-        return opened
+        """How far the fingers have opened, (N,): 0 while they can hold the cube, however it is turned; 1 at LET_GO."""
+        return share((np.minimum(*self.fingers.T) - HALF_DIAGONAL) / (LET_GO - HALF_DIAGONAL))
 
     @property
+    @once
     def retreat(self) -> Floats:
         """How far the tool centre point has gone from the cube, (N,): 0 around it, 1 once it is away."""
-        gone: Floats = np.clip((self.distance(self.tcp, self.cube) - AROUND) / (AWAY - AROUND), 0, 1)
-        return gone
+        return share((self.gap_length - AROUND) / (AWAY - AROUND))
 
     @property
+    @once
     def left_alone(self) -> NDArray[np.bool_]:
         """Whether the gripper is open, and away from the cube, (N,)."""
         gone: NDArray[np.bool_] = (self.release == 1) & (self.retreat == 1)
         return gone
 
     @property
+    @once
     def cube_in_drawer(self) -> NDArray[np.bool_]:
         """Whether the cube is between the drawer's walls, below their rim, (N,)."""
-        place = self.cube - self.handle
-        inside: NDArray[np.bool_] = ((place > DRAWER_INSIDE[0]) & (place < DRAWER_INSIDE[1])).all(axis=1)
-        return inside
+        return within(self.cube - self.handle, DRAWER_INSIDE)
 
     @staticmethod
     def distance(a: Floats, b: Floats) -> Floats:
@@ -213,14 +288,16 @@ class Scene:
         along an axis, and never leaves the workspace.
 
         Args:
-            actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is positive,
-                opens where it is negative, and keeps to what it was told before where it is zero.
+            actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is over GRIP,
+                opens where it is under -GRIP, and keeps to what it was told before in between, so that a held thing
+                is not let go of by chance.
         """
         moved = self.setpoint + SETPOINT_RATE * actions[:, :3]
         leashed = np.minimum(np.maximum(moved, self.tcp - SETPOINT_LEASH), self.tcp + SETPOINT_LEASH)
         self.setpoint[:] = np.minimum(np.maximum(leashed, WORKSPACE[0]), WORKSPACE[1])
         gripper, fingers = actions[:, 3:], self._ctrl[:, 6:]
-        fingers[:] = np.where(gripper > 0, 0.0, np.where(gripper < 0, FINGER_OPEN, fingers))
+        np.copyto(fingers, 0.0, where=gripper > GRIP)
+        np.copyto(fingers, FINGER_OPEN, where=gripper < -GRIP)
 
     def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:
         """Put the arms of the simulations `ids` at rest elsewhere, as if they had been sent there.
@@ -250,7 +327,7 @@ class Scene:
         self.cube_quaternion[ids, 0], self.cube_quaternion[ids, 3] = np.cos(yaw / 2), np.sin(yaw / 2)
         width = CUBE_HALF * (np.cos(yaw) + np.abs(np.sin(yaw)))
         self.pose_arm(ids, cubes + offsets, width - SQUEEZE, closing=True)
-        self.refresh(ids)
+        self.batch.forward(ids, stage=self.velocity_stage)
         for _ in range(SETTLING):
             self.step(ids)
 
@@ -286,18 +363,41 @@ class Scene:
     def step(self, ids: Ids | None = None) -> None:
         """Simulate one control step of all simulations, or of `ids`."""
         self.batch.step(ids, nstep=SUBSTEPS, stage=self.velocity_stage)
+        self.known.clear()
 
     def home(self, ids: Ids) -> None:
         """Put the simulations `ids` at home: nothing locked, latched or moved."""
+        self.current = False
         if self.batch.warning.any():
             self.batch.reset(ids, stage=self._no_stage)
         self.batch.state[ids] = self._home
+        self.goal[ids], self.latch[ids] = self._blank
+
+    def rows(self) -> Floats:
+        """All that changes, as a row of MuJoCo's state for each simulation, in a fresh array."""
+        self._note(self.goal, self.latch)
+        rows: Floats = self.batch.state.copy()
+        self._note(*self._blank)
+        return rows
+
+    def write(self, rows: Floats) -> None:
+        """Make the simulations what they were when `rows` were taken."""
+        self.home(np.arange(self.size))
+        self.batch.state[:] = rows
+        self.goal[:], self.latch[:] = self._noted
+        self._note(*self._blank)
+        self.refresh()
 
     def refresh(self, ids: Ids | None = None) -> None:
         """Make the derived words current after the state of all simulations, or of `ids`, was written."""
         self.batch.forward(ids, stage=self.velocity_stage)
+        self.known.clear()
+        self.current = True
 
     def warnings(self, i: int) -> str:
         """What MuJoCo has warned of in simulation `i`, in one line; empty if of nothing."""
         names = [name for name, count in zip(self._warning_names, self.batch.warning[i, :, 1], strict=False) if count]
         return f"MuJoCo warns of {', '.join(names)}" if names else ""
+
+    def _note(self, goal: Floats, latch: Floats) -> None:
+        self._noted[0][:], self._noted[1][:] = goal, latch

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.place import Place
+from etude.envs.tabletop.place import TOLERANCE, Place
 from etude.envs.tabletop.scene import CUBE_HALF, Scene
 from etude.envs.tabletop.starts import (
     FURNITURE_WORDS,
@@ -30,6 +30,7 @@ class Stack(Place):
     id = "stack"
     cubes = 2
     horizon = 70
+    over = (TOLERANCE, 0.02)
     starts = (
         f"cube in the air over {extent(OVER_PAD)} above the base, grasped {IN_HAND_WORDS}; {BASE_WORDS}; {PAD_WORDS}; "
         f"{FURNITURE_WORDS}"

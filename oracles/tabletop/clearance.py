@@ -13,8 +13,8 @@ BEFORE = 0.075
 THERE = 0.015
 UNDER = 0.02
 HIGH = 0.06
-ROOM = np.array([-0.177, -0.138])
-ASIDE = 0.01
+ROOM = np.array([-0.173, -0.138])
+ASIDE = 0.012
 
 
 def clear_of_drawer(privileged: Privileged, target: Floats, below: float = 0) -> Floats:

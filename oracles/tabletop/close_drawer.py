@@ -1,4 +1,4 @@
-"""close-drawer: down in front of the handle, and push."""
+"""close-drawer: down to the front of the handle in one go, and push."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ from etude.envs.tabletop.close_drawer import DRAWER_SHUT
 from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
-ALONG = 0.045
-BEFORE = 0.066
-CLEAR = 0.035
-LOW = 0.004
-DEEP = -0.02
-CLEARANCE = 0.03
-LEVEL = 0.012
-FREE = 0.058
-PUSH = -0.1
+# Metres from the handle's middle to the tool centre point, whose finger tips reach 11 mm lower; the bar is 8 mm thick.
+ALONG = 0.045  # along the bar
+BEFORE = 0.066  # where the open fingers are before it
+TOUCHING = 0.06  # where the outside of the front one touches it
+CLEAR = 0.035  # where that one is not behind it
+FREE = 0.058  # where they come down free of it
+LEVEL = 0.012  # above, where the tips are over it
+LOW = 0.023  # above, where the tips touch the bar
+DEEP = -0.02  # below, to push with the length of the finger
+CLEARANCE = 0.03  # above, to pass over the bar
+PUSH = -0.1  # far behind the bar, to push at full speed
 ENOUGH = DRAWER_SHUT / 3
 
 
 class CloseDrawerOracle(TabletopOracle):
-    """Pushes with the outside of the open fingers, which come down before the handle first."""
+    """Pushes with the outside of the open fingers, which come down as they come near."""
 
     task = "close-drawer"
 
     def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, bool]:
-        """Down before the handle, and push; tips that came down on it or behind it rise first."""
+        """Slanting down before the handle, and push; tips that came down behind it rise first."""
         tcp, handle = privileged["tcp"], privileged["handle"]
         gap, soon = tcp - handle, ahead - handle
         before = gap[:, 1] > CLEAR
-        pushing = before & (np.abs(gap[:, 0]) < ALONG) & (soon[:, 2] < LOW)
+        in_time = soon[:, 2] - LOW < np.maximum(soon[:, 1] - TOUCHING, 0)
+        pushing = before & (np.abs(soon[:, 0]) < ALONG) & in_time
         behind = ~before & (gap[:, 2] < CLEARANCE)
-        over = (gap[:, 2] > LEVEL) & (soon[:, 1] < FREE)
+        over = ~pushing & (gap[:, 2] > LEVEL) & (np.maximum(gap, soon)[:, 1] < FREE)
         target = handle.copy()
         target[:, 1] += np.where(pushing, PUSH, BEFORE)
         target[:, 2] += np.where(behind | over, 2 * CLEARANCE, DEEP)

@@ -36,7 +36,7 @@ class CubeOracle(TabletopOracle):
         tcp, cube = privileged["tcp"], between_walls(privileged)
         gap, soon = np.abs(tcp - cube), np.abs(ahead - cube)
         over = (gap[:, :2] < SIDE).all(axis=1) & (soon[:, :2] < SIDE).all(axis=1)
-        around = (gap[:, :2] < AROUND[:2]).all(axis=1) & ((ahead - cube)[:, 2] < CLOSING)
+        around = (gap[:, :2] < AROUND[:2]).all(axis=1) & (np.minimum(ahead, tcp)[:, 2] - cube[:, 2] < CLOSING)
         low = (tcp[:, 2] - cube[:, 2] < 0.8 * OVER) & ~around & ~over
         wide = privileged["fingers"].min(axis=1) > WIDE
         target = cube.copy()

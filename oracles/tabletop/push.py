@@ -10,13 +10,14 @@ from etude.oracles.oracle import Privileged
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
 # Metres from the cube's centre to the tool centre point, whose finger tips reach 11 mm lower; the cube is 40 mm wide.
-MIDDLE, HELD = 0.009, 0.016  # sideways, where the tips can come down, and still hold the cube
+BEHIND = 0.008  # sideways, against the way: under load the cube tips over its front edge if pressed further ahead
+MIDDLE, HELD = 0.007, 0.021  # sideways from there, where the tips can come down, and still hold the cube
 EDGE = 0.03  # sideways, where they may still be above it
 CLEARANCE = 0.04  # above, to pass over the cube
 ON = 0.036  # above, where the tips have come down on it
-PRESS = 0.005  # above, to press it down
-FIRM = 0.012  # below the tips, where the setpoint presses
-START, STRIDE = 0.02, 0.025  # ahead, at first and at most
+PRESS = 0.018  # above, to press it down
+FIRM = 0.006  # below the tips, where the setpoint presses
+START, STRIDE = 0.02, 0.035  # ahead, at first and at most
 EASE = 0.4  # of the way that is left, ahead at the end
 NEARLY = 0.008  # from the target
 
@@ -27,17 +28,18 @@ class PushOracle(TabletopOracle):
     task = "push"
 
     def aim(self, privileged: Privileged, ahead: Floats) -> tuple[Floats, bool]:
-        """Low over the cube, down on its middle, and on; tips that are beside it rise first."""
-        tcp, cube = privileged["tcp"], privileged["cube"]
+        """Low over the cube, down a little behind its middle, and on; tips that are beside it, or have done, rise."""
+        tcp, cube = privileged["tcp"], np.array(privileged["cube"])
         way = (privileged["goal"] - cube)[:, :2]
         left = np.sqrt(way[:, 0] ** 2 + way[:, 1] ** 2)
+        cube[:, :2] -= way * (BEHIND / np.maximum(left, BEHIND))[:, None]
         gap, soon = np.abs(tcp - cube), np.abs(ahead - cube)
         over = (gap[:, :2] < MIDDLE).all(axis=1) & (soon[:, :2] < MIDDLE).all(axis=1)
         on = (gap[:, :2] < HELD).all(axis=1) & ((tcp - cube)[:, 2] < ON)
         low = (tcp[:, 2] - cube[:, 2] < ON) & ~on & ~over
         beside = low & (gap[:, :2] > EDGE).any(axis=1)
         target = cube.copy()
-        target[:, 2] += np.where(over | on, PRESS, CLEARANCE + 0.02 * beside)
+        target[:, 2] += np.where((over | on) & (left > NEARLY), PRESS, CLEARANCE + 0.02 * beside)
         target[low, :2] = tcp[low, :2]
         speed = np.sqrt((ahead - tcp)[:, 0] ** 2 + (ahead - tcp)[:, 1] ** 2)
         stride = np.minimum(START + speed, np.minimum(STRIDE, EASE * left + NEARLY)) / np.maximum(left, NEARLY)

@@ -35,7 +35,9 @@ def eighty_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("command", [[], ["tasks"], ["run", "--help"], ["oracle", "--help"], ["status", "--help"]])
+@pytest.mark.parametrize(
+    "command", [[], ["tasks"], ["run", "--help"], ["oracle", "--help"], ["watch", "--help"], ["status", "--help"]]
+)
 def test_output_fits_80_columns(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
     assert cli.main(command) == 0
     out = capsys.readouterr().out

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from etude.curriculum import saves
 from etude.curriculum.saves import newest_save, write_folder, write_save
 
 
@@ -37,3 +38,15 @@ def test_a_folder_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     write_folder(tmp_path / "policies" / "0", writer("first"))
     write_folder(tmp_path / "policies" / "0", writer("second"))
     assert (tmp_path / "policies" / "0" / "file").read_text() == "second"
+
+
+def test_a_file_whose_writing_fails_leaves_the_old_one_and_nothing_else(tmp_path: Path) -> None:
+    def fail(aside: Path) -> None:
+        assert aside.suffix == ".png" and aside.parent == tmp_path
+        aside.write_text("half")
+        raise ValueError
+
+    saves.write_file(tmp_path / "a.png", lambda aside: aside.write_text("whole") and None)
+    with pytest.raises(ValueError):
+        saves.write_file(tmp_path / "a.png", fail)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["whole"]

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from etude.curriculum.library import find_suite, names, read_mapping
 from etude.curriculum.suite import Suite, load_suite
 from etude.curriculum.yaml_text import parse
+from etude.envs import get_task, task_ids
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "suites.md").read_text(encoding="utf-8")
 
@@ -47,7 +48,26 @@ def test_the_pages_defaults_are_the_real_ones() -> None:
             assert parse(stated) == (list(default) if isinstance(default, tuple) else default), key
 
 
-@pytest.mark.parametrize("name", names("suites"))
+OTHERS = rows("The other compositions")
+
+
+def test_every_composition_has_a_suite_of_its_name() -> None:
+    compositions = [task_id for task_id in task_ids() if get_task(task_id).kind == "composition"]
+    assert {load_suite(name).composition for name in ("quick", *OTHERS)} == set(compositions)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_suite_of_a_composition_differs_from_quick_as_the_page_says(name: str) -> None:
+    tasks, budget = (parse(cell.strip("`")) for cell in OTHERS[name])
+    assert read_mapping(find_suite(name)) == read_mapping(find_suite("quick")) | {
+        "name": name,
+        "tasks": tasks,
+        "budget": budget,
+    }
+    assert tasks == [*get_task(name).parts, name]
+
+
+@pytest.mark.parametrize("name", sorted({*names("suites")} - {*OTHERS}))
 def test_the_page_gives_a_shipped_suite_as_it_is(name: str) -> None:
     stated = {key: parse(row[0].strip("`")) for key, row in rows(name).items()}
     assert stated == read_mapping(find_suite(name))

@@ -42,7 +42,10 @@ class WrittenOut(Task):
         finger = scene.tcp - [0, 0.006, 0]
         finger[:, 1] -= scene.fingers[:, 0]
         near_button = closeness(scene.distance(scene.button, scene.tcp), 0.02, 1.0, 0.1)
-        near_handle = closeness(scene.distance(scene.handle + [0, -0.015, 0], finger), 0.02, 1.0, 0.1)
+        over = scene.distance(scene.handle + [0, -0.015, 0.03], finger) + 0.03
+        direct = scene.distance(scene.handle + [0, -0.015, 0], finger)
+        way = np.where(finger[:, 1] - scene.handle[:, 1] < -0.008, direct, over)
+        near_handle = closeness(way, 0.02, 1.0, 0.1)
         press = 0.4 * near_button + (1 - 0.4) * np.clip(scene.button_depth / BUTTON_PRESSED, 0, 1)
         pull = 0.4 * near_handle + (1 - 0.4) * np.clip(scene.drawer_opening / DRAWER_OPEN, 0, 1)
         shaped = staged(scene, scene.latch[:, 0], (lambda _: press, lambda _: pull))
@@ -157,7 +160,7 @@ def test_a_part_moves_its_own_things_on_in_the_rows_that_have_come_to_it(three: 
     task, scene = three
     task.stages[0].solved[1] = True
     advanced(task, scene)
-    assert [part.advanced[-1] for part in task.stages] == [[0], [1], []]
+    assert [part.advanced[-1:] for part in task.stages] == [[[0]], [[1]], []]
 
 
 def test_only_the_last_stage_solved_and_held_is_success(three: tuple[Any, Scene]) -> None:

@@ -42,7 +42,7 @@ def test_what_is_not_finite_is_named_even_without_a_warning(make: MakeVector) ->
     env = make("reach", 2)
     env.reset(seed=0)
     env.scene.goal[1, 0] = np.nan
-    with pytest.raises(RunError, match="environment 1 .* step 1: observation or reward is not finite"):
+    with pytest.raises(RunError, match="environment 1 .* step 1: an observation is not finite"):
         env.step(np.zeros((2, 4)))
 
 

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -58,3 +62,35 @@ def test_without_a_render_mode_there_is_no_picture() -> None:
     env = gym.make("etude/Reach-v0").unwrapped
     env.reset(seed=0)
     assert env.render() is None
+
+
+WITHOUT_EGL = """
+import ctypes, os
+
+class Library(ctypes.CDLL):
+    def __init__(self, name, *arguments, **keywords):
+        if "EGL" in str(name):
+            raise OSError(f"{name}: cannot open shared object file")
+        super().__init__(name, *arguments, **keywords)
+
+ctypes.CDLL = Library
+import etude, gymnasium
+
+env = gymnasium.make("etude/Reach-v0", render_mode="rgb_array")
+env.reset(seed=0)
+env.step(env.action_space.sample())
+try:
+    env.render()
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_without_a_screen_and_egl_tasks_are_played_and_only_drawing_fails() -> None:
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL", "PYOPENGL_PLATFORM")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EGL], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("cannot draw: without a screen this needs EGL (Debian: libegl1")

@@ -92,6 +92,8 @@ def test_algorithms_that_cannot_be_used_are_refused_by_name(algorithm: str, mess
         ("SAC", {"train_freq": [1, "hour"]}, "SAC refuses them: The unit"),
         ("SAC", {"train_freq": 0}, "train_freq: 0; must be positive"),
         ("SAC", {"gradient_steps": 0}, "gradient_steps: 0; must be positive, or -1"),
+        ("PPO", {"exploration": "more"}, "exploration: 'more'; must be keep or reset"),
+        ("SAC", {"exploration": "reset"}, "exploration: SAC takes no such parameter"),
         ("SAC", {"replay_buffer": "empty"}, "replay_buffer: 'empty'; must be keep or reset"),
         ("SAC", {"ent_coef": "high"}, "SAC refuses them"),
         ("SAC", {"replay_buffer_class": "torch.nn:Tanh"}, "replay_buffer_class: .* must be"),

@@ -182,6 +182,22 @@ def test_a_kept_replay_buffer_is_learnt_from_at_once() -> None:
     assert buffer.timeouts[15].all(), "what follows the last transition of a task is another task's"
 
 
+@pytest.mark.parametrize("choice", ["keep", "reset"])
+@pytest.mark.parametrize("use_sde", [False, True])
+def test_the_spread_of_the_actions_is_kept_or_reset_at_a_switch_and_nothing_else_is(use_sde: bool, choice: str) -> None:
+    agent = make("PPO", PPO | {"exploration": choice, "use_sde": use_sde}, pendulums())
+    agent.begin_task("first", pendulums(), budget=640)
+    untrained = agent._model.policy.log_std.clone()  # type: ignore[operator]
+    agent.learn(640)
+    learnt = agent._model.policy.state_dict()["log_std"].clone()
+    others = [value.clone() for name, value in agent._model.policy.state_dict().items() if name != "log_std"]
+    agent.begin_task("second", pendulums(), budget=640)
+    after = agent._model.policy.state_dict()
+    assert not torch.equal(untrained, learnt)
+    assert torch.equal(after["log_std"], untrained if choice == "reset" else learnt)
+    assert same(others, [value for name, value in after.items() if name != "log_std"])
+
+
 def test_acting_is_deterministic_and_leaves_no_trace() -> None:
     agent = make("SAC", SAC, pendulums())
     before = generators_state()
