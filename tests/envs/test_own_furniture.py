@@ -151,6 +151,12 @@ def test_furniture_that_does_not_fit_is_refused_in_a_line(furniture: str, told: 
     assert "\n" not in str(caught.value)
 
 
+def test_the_goals_stand_is_the_goal() -> None:
+    scene = Scene(2)
+    scene.stand("goal")[1] = [0.4, 0.1, 0.2]
+    assert scene.goal[1].tolist() == [0.4, 0.1, 0.2]
+
+
 def test_a_word_that_is_not_there_is_answered_with_the_nearest() -> None:
     scene = Scene(1)
     with pytest.raises(RequestError, match="the scene has no joint 'drawr'; did you mean drawer"):
