@@ -46,13 +46,16 @@ def _etude(
 
 
 @app.command()
-def tasks(as_json: Json = False) -> None:
-    """List the tasks that suites can use."""
-    from etude.envs import get_task, task_ids
+def tasks(as_json: Json = False) -> int:
+    """List the tasks that suites can use, those of installed packages included."""
+    from etude.envs import get_task, plugin_faults, task_ids
 
     specs = [get_task(task) for task in task_ids()]
+    faults = plugin_faults()
+    for fault in faults:
+        print(f"etude: {fault}", file=sys.stderr)
     if as_json:
-        return _print_json(
+        _print_json(
             [
                 {
                     "id": spec.id,
@@ -67,6 +70,7 @@ def tasks(as_json: Json = False) -> None:
                 for spec in specs
             ]
         )
+        return FAILED if faults else DONE
     from rich.padding import Padding
     from rich.text import Text
 
@@ -75,6 +79,7 @@ def tasks(as_json: Json = False) -> None:
         kind = f"{spec.kind} of {', '.join(spec.parts)}" if spec.parts else spec.kind
         console.print(f"[bold]{spec.id}[/bold]  {kind}, {spec.horizon} steps", highlight=False)
         console.print(Padding(Text(f"{spec.description}\nStarts: {spec.starts}"), (0, 0, 1, 4)))
+    return FAILED if faults else DONE
 
 
 @app.command()
@@ -86,7 +91,7 @@ def oracle(
 ) -> None:
     """Measure what scores 100 and 0: a task's oracle, and random and zero actions.
 
-    The floor, a score of 0, is the larger mean return of the two.
+    The floor, a score of 0, is the larger mean return of the two, or of the task's own floor where it has one.
     """
     from etude.oracles.measure import measure_oracle
 
@@ -94,8 +99,9 @@ def oracle(
     if as_json:
         return _print_json(measured)
     table = _table("policy", ">return", "95% interval", ">success", "95% interval", ">variation")
-    for policy in ("oracle", "random", "zero"):
-        row = measured[policy]
+    for policy, row in measured.items():
+        if not isinstance(row, dict):
+            continue
         table.add_row(
             policy,
             f"{row['return']:z.2f}",
@@ -219,7 +225,7 @@ def status(study: Study, as_json: Json = False) -> None:
             row["task"] or "",
             "" if row["score"] is None else f"{row['score']:z.1f}",
             "" if row["seconds_left"] is None else clock(row["seconds_left"]),
-            "" if stopped else row["reason"] or "",
+            "" if stopped else row["reason"] or ("" if row["exact"] else "resumed, but not exactly"),
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)

@@ -9,13 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-from etude.envs.errors import RequestError
+from etude.envs.errors import RequestError, nearest
 
 _files: dict[str, ModuleType] = {}
 
 
 def import_all(entries: Iterable[str]) -> None:
-    """Import each entry, once a process: a module by its name, or a file by its absolute path ending in `.py`.
+    """Import each entry, once a process: a file by its absolute path ending in `.py`, or a module by its name.
+
+    `module:Class` names a task that is registered too, unless its module did so.
 
     Raises:
         RequestError: one cannot be imported; the entry, and where and why it failed.
@@ -25,10 +27,10 @@ def import_all(entries: Iterable[str]) -> None:
         try:
             if entry.endswith(".py"):
                 _import_file(Path(entry))
-            elif not all(part.isidentifier() for part in entry.split(".")):
-                raise RequestError("neither a module's name nor a file ending in .py")
+            elif ".py:" in entry or not all(part.isidentifier() for part in entry.replace(":", ".", 1).split(".")):
+                raise RequestError("neither a module's name nor a file ending in .py, as in lab, lab:Task or lab.py")
             else:
-                importlib.import_module(entry)
+                _import_module(*entry.split(":"))
         except RequestError as error:
             raise RequestError(f"imports: {entry or repr(entry)}: {error}") from error
         except (Exception, SystemExit) as error:
@@ -50,10 +52,26 @@ def _see_current_folder() -> None:
         sys.path.append(here)
 
 
+def _import_module(name: str, attribute: str | None = None) -> None:
+    from etude.envs import take_task
+
+    module = importlib.import_module(name)
+    if attribute is None:
+        return
+    if not hasattr(module, attribute):
+        raise RequestError(f"{name} has no {attribute}; {nearest(attribute, vars(module))}")
+    take_task(getattr(module, attribute))
+
+
 def _import_file(path: Path) -> None:
-    """Import a file as the module that others import by its stem, or, where that finds something else, on its own."""
+    """Import a file as the module that others import by its stem, or, where that finds something else, on its own.
+
+    What stands beside it can be imported from then on, unless something else has its name.
+    """
     if not path.is_file():
         raise RequestError("there is no such file")
+    if (beside := str(path.parent)) not in sys.path:
+        sys.path.append(beside)
     found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
     if found is not None and found.origin == str(path):
         _files[path.stem] = importlib.import_module(path.stem)

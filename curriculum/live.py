@@ -42,7 +42,7 @@ def show_episodes(watch: Watch) -> list[Moment]:
     env = watch.envs.unwrapped
     if not isinstance(env, TabletopVectorEnv):
         raise RequestError("--live: shows tabletop tasks alone; take --out FILE instead")
-    model = drawn_model(env.task.cubes)
+    model = drawn_model(env.task.cubes, env.task.furniture)
     data = mujoco.MjData(model)
     ends = []
     try:
@@ -59,7 +59,7 @@ def show_episodes(watch: Watch) -> list[Moment]:
         for moment in watch.play():
             started = time.perf_counter()
             with viewer.lock():
-                mujoco.mj_setState(model, data, env.scene.batch.state[0], mujoco.mjtState.mjSTATE_INTEGRATION)
+                mujoco.mj_setState(model, data, env.scene.rows()[0], mujoco.mjtState.mjSTATE_INTEGRATION)
                 mujoco.mj_forward(model, data)
             words = f"{watch.title_of(moment.episode)}\nstep {moment.step}\n{moment.tally}" + (
                 "\nsuccess" if moment.success else ""

@@ -95,8 +95,14 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
         return {"episodes": len(ended), "return": float(np.mean(returns)), "success": float(np.mean(successes))}
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The environments' state, and the returns of the running episodes."""
-        return {**self.unwrapped.snapshot(), "tally": self._returns.copy()}  # type: ignore[attr-defined]
+        """The environments' state where they have one to give, and the returns of the running episodes."""
+        own = self.unwrapped.snapshot() if self.exact else {}  # type: ignore[attr-defined]
+        return {**own, "tally": self._returns.copy()}
+
+    @property
+    def exact(self) -> bool:
+        """Whether they can go on from a save with the same bits."""
+        return hasattr(self.unwrapped, "snapshot")
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
         """Stand where `snapshot` was called."""

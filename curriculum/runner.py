@@ -111,7 +111,7 @@ class _Run:
             with self._reading(save / "run.json") as path:
                 state = json.loads(path.read_text())
                 step = state["step"]
-                state = {key: state[key] for key in ("seconds", "scores")}
+                state = {key: state[key] for key in ("seconds", "scores")} | {"exact": state.get("exact", True)}
         keep_evaluations(self.folder.evaluations, step)
         _keep_lines(self.folder.training, step)
         if state is None:
@@ -119,7 +119,7 @@ class _Run:
             self._checkpoint(self.plan.zero, policy=True)
         else:
             self.seconds, self.began_at = state["seconds"], step
-            self._show(step=step, scores=state["scores"])
+            self._show(step=step, scores=state["scores"], exact=state["exact"])
         for segment in self.plan.segments:
             if segment.end < step or (segment.end == step and segment is self.plan.segments[-1]):
                 continue
@@ -199,6 +199,7 @@ class _Run:
     def _save(self) -> None:
         def write(folder: Path) -> None:
             state = {"step": self.status.step, "scores": self.status.scores, "seconds": self.seconds}
+            state |= {"exact": self.status.exact}
             (folder / "run.json").write_text(json.dumps(state))
             (folder / "agent").mkdir()
             self.agent.save(folder / "agent")
@@ -213,10 +214,18 @@ class _Run:
         self.last_save = time.perf_counter() - started
 
     def _load(self, save: Path, segment: Segment) -> None:
-        with self._reading(save / "envs.npz") as path, np.load(path, allow_pickle=False) as snapshot:
-            self.envs.restore(dict(snapshot))
+        step, restored = self.status.step, self.envs.exact
+        if restored:
+            with self._reading(save / "envs.npz") as path, np.load(path, allow_pickle=False) as snapshot:
+                self.envs.restore(dict(snapshot))
+        else:
+            stream = (self.name.seed, "resumed", f"{segment.task} at {step}")
+            self.envs.reset(seed=[stream_seed(*stream, i) for i in range(self.envs.num_envs)])
         with self._reading(save / "agent") as path:
             self.agent.load(path, segment.task, self.envs, segment.budget)
+        if not restored and step < segment.end:
+            getattr(self.agent, "restart", lambda: None)()
+            self._show(exact=False)
         attach(self.method, self.agent)
         with self._reading(save / "method") as path:
             self.method.load(path, self.agent)

@@ -26,6 +26,7 @@ class Status:
         speed: environment steps a second since this process took the run up, evaluation and saves included.
         seconds: spent so far on `learning`, `evaluation` and `saving` (records, saves, policies).
         reason: why it diverged, failed, or stands still.
+        exact: false once it has gone on from a save whose environments could not be restored, with new episodes there.
     """
 
     state: State = "pending"
@@ -36,6 +37,7 @@ class Status:
     speed: float | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     reason: str | None = None
+    exact: bool = True
 
     @property
     def score(self) -> float | None:
@@ -98,5 +100,6 @@ def study_status(study: Path) -> dict[str, Any]:
             {"run": str(name), "state": status.state, "step": status.step, "steps": steps, "task": status.task}
             | {"scores": status.scores, "score": status.score, "speed": status.speed, "seconds": status.seconds}
             | {"seconds_left": status.seconds_left, "reason": status.reason}
+            | {"exact": status.exact}
         )
     return {"study": str(study), "runs": rows}

@@ -233,6 +233,7 @@ def _check_training(suite: Suite) -> None:
     from etude.curriculum.agents.check import find_own, rollout_size
     from etude.curriculum.methods import check_method
 
+    _check_spaces(suite.tasks)
     check_method(suite.method, find_own(suite.agent.algorithm))
     rollout = rollout_size(suite.agent)
     counts = {f"budget.{task}": steps for task, steps in suite.budget.items()}
@@ -256,6 +257,24 @@ def _check_training(suite: Suite) -> None:
             raise RequestError(
                 f"evaluation.also.{place}: {offset:_} is past the end of every task, at most {longest:_}"
             )
+
+
+def _check_spaces(tasks: Sequence[str]) -> None:
+    from etude.envs import is_tabletop, make_vector
+
+    if all(is_tabletop(task) for task in tasks):
+        return
+    spaces = {}
+    for task in tasks:
+        envs = make_vector(task, 1)
+        spaces[task] = {"observations": envs.single_observation_space, "actions": envs.single_action_space}
+        envs.close()
+        for kind, space in spaces[task].items():
+            if space != spaces[tasks[0]][kind]:
+                raise RequestError(
+                    f"tasks: {kind} of {task} are {space}, but of {tasks[0]} {spaces[tasks[0]][kind]}; "
+                    "a suite's tasks share their spaces"
+                )
 
 
 def _build(settings: dict[str, Any]) -> Suite:

@@ -6,7 +6,17 @@ import sys
 
 import etude.envs.tabletop  # noqa: F401  (registers its tasks)
 from etude.envs.errors import RequestError, RunError
-from etude.envs.registry import TaskSpec, get_task, make_vector, register_task, task_ids
+from etude.envs.foreign import register_environment
+from etude.envs.registry import (
+    TaskSpec,
+    get_task,
+    is_tabletop,
+    make_vector,
+    plugin_faults,
+    register_task,
+    take_task,
+    task_ids,
+)
 from etude.envs.seeding import seed_sequence, stream_seed
 from etude.envs.task import Task
 
@@ -16,10 +26,14 @@ __all__ = [
     "Task",
     "TaskSpec",
     "get_task",
+    "is_tabletop",
     "make_vector",
+    "plugin_faults",
+    "register_environment",
     "register_task",
     "seed_sequence",
     "stream_seed",
+    "take_task",
     "task_ids",
 ]
 

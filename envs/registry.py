@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 import gymnasium
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from etude.envs.errors import RequestError, nearest
+from etude.envs.plugins import load_plugins
 from etude.envs.task import Task
 
 FRAME = ("scene.xml", "model.py", "arm.py", "scene.py", "starts.py", "observation.py", "rewards.py")
@@ -21,93 +23,130 @@ FRAME = ("scene.xml", "model.py", "arm.py", "scene.py", "starts.py", "observatio
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskSpec:
     """What the rest of the project knows of a task.
 
     Attributes:
         id: lower-case words joined by hyphens.
+        horizon: control steps of an episode, at the most.
+        make_vector: called as `make_vector(num_envs, autoreset_mode=..., threads=..., render_mode=...)`, makes the
+            task's vector environment, whose `unwrapped.privileged_state()` is what its oracle reads. With
+            `unwrapped.snapshot()` and `restore(snapshot)`, arrays by name, runs are resumed with the same bits.
         version: of its returns.
         kind: practised, or performed.
         parts: of a composition, its primitives' ids.
-        horizon: control steps of an episode.
-        gymnasium_id: its name for `gymnasium.make` and `gymnasium.make_vec`.
-        make_vector: makes (num_envs, autoreset_mode, threads, render_mode) its vector environment.
+        gymnasium_id: its name for `gymnasium.make` and `gymnasium.make_vec`; empty if it has none.
         sources: the files whose change changes the task.
         description: one line.
         starts: what varies from episode to episode, in words.
     """
 
     id: str
-    version: int
-    kind: Literal["primitive", "composition"]
-    parts: tuple[str, ...]
     horizon: int
-    gymnasium_id: str
     make_vector: Callable[..., VectorEnv[Any, Any, Any]]
-    sources: tuple[Path, ...]
-    description: str
-    starts: str
+    version: int = 0
+    kind: Literal["primitive", "composition"] = "primitive"
+    parts: tuple[str, ...] = ()
+    gymnasium_id: str = ""
+    sources: tuple[Path, ...] = ()
+    description: str = ""
+    starts: str = ""
 
 
 _specs: dict[str, TaskSpec] = {}
 _classes: dict[str, type[Task]] = {}
 
 
-def register_task(task_class: type[Task]) -> TaskSpec:
-    """Make a task known by its id, to this project and to Gymnasium.
+def register_task(task: type[Task] | TaskSpec) -> TaskSpec:
+    """Make a task known by its id: a class to this project and to Gymnasium, a spec to this project.
 
     Raises:
-        RequestError: the id is taken or not lower-case words joined by hyphens, or a part is unknown.
+        RequestError: the id is taken or not lower-case words joined by hyphens; a part is unknown, a composition or
+            the task itself; or the class is not whole.
     """
-    task_id = task_class.id
-    if not _ID.fullmatch(task_id):
-        raise RequestError(f"task id {task_id!r}: must be lower-case words joined by hyphens, such as 'open-drawer'")
-    if task_id in _specs:
-        raise RequestError(f"task id {task_id!r}: already registered by {_classes[task_id].__qualname__}")
-    for part in task_class.parts:
-        get_task(part)
-    name = "".join(word.capitalize() for word in task_id.split("-"))
+    if isinstance(task, TaskSpec):
+        check_task(task.id, task.parts)
+        _check_horizon(task)
+        _specs[task.id] = task
+        return task
+    _check_whole(task)
+    check_task(task.id, task.parts)
+    _check_horizon(task)
+    name = "".join(word.capitalize() for word in task.id.split("-"))
     spec = TaskSpec(
-        id=task_id,
-        version=task_class.version,
-        kind=task_class.kind,
-        parts=task_class.parts,
-        horizon=task_class.horizon,
-        gymnasium_id=f"etude/{name}-v{task_class.version}",
-        make_vector=partial(make_vector, task_id),
-        sources=_sources(task_class),
-        description=(inspect.getdoc(task_class) or "").split("\n")[0],
-        starts=task_class.starts,
+        id=task.id,
+        version=task.version,
+        kind=task.kind,
+        parts=task.parts,
+        horizon=task.horizon,
+        gymnasium_id=f"etude/{name}-v{task.version}",
+        make_vector=partial(_make_tabletop, task.id),
+        sources=_sources(task),
+        description=(inspect.getdoc(task) or "").split("\n")[0],
+        starts=task.starts,
     )
     gymnasium.register(
         spec.gymnasium_id,
         entry_point="etude.envs.single:TabletopEnv",
         vector_entry_point="etude.envs.vector:TabletopVectorEnv",
-        kwargs={"task": task_id},
+        kwargs={"task": task.id},
     )
-    _specs[task_id], _classes[task_id] = spec, task_class
+    _specs[task.id], _classes[task.id] = spec, task
     return spec
 
 
-def get_task(task_id: str) -> TaskSpec:
-    """The task of that id.
+def take_task(found: object) -> None:
+    """Register what an entry point or a suite's import names: a task's class or spec, unless its module did so.
 
     Raises:
-        RequestError: there is none; the message names the nearest.
+        RequestError: it is neither, nor a module; or it cannot be registered.
+    """
+    if isinstance(found, TaskSpec) or (inspect.isclass(found) and issubclass(found, Task)):
+        known: dict[str, Any] = _specs if isinstance(found, TaskSpec) else _classes
+        if known.get(getattr(found, "id", "")) is not found:
+            register_task(found)
+    elif not isinstance(found, ModuleType):
+        raise RequestError(f"{getattr(found, '__qualname__', found)!s:.60} is no task; name its module alone")
+
+
+def plugin_faults() -> tuple[str, ...]:
+    """A line for each installed package whose tasks cannot be loaded."""
+    return load_plugins(take_task)
+
+
+def get_task(task_id: str) -> TaskSpec:
+    """The task of that id, registered already or by an installed package.
+
+    Raises:
+        RequestError: there is none; the message names the nearest, and the packages that could not be loaded.
     """
     if task_id not in _specs:
-        raise RequestError(f"unknown task {task_id!r}; {nearest(task_id, _specs)}")
+        faults = plugin_faults()
+        if task_id not in _specs:
+            raise RequestError("; ".join([f"unknown task {task_id!r}; {nearest(task_id, _specs)}", *faults]))
     return _specs[task_id]
 
 
 def task_class(task_id: str) -> type[Task]:
-    """The class that plays the task of that id."""
-    return _classes[get_task(task_id).id]
+    """The class that plays the task of that id.
+
+    Raises:
+        RequestError: there is no such task, or it is not one of the tabletop's.
+    """
+    if not is_tabletop(task_id):
+        raise RequestError(f"task {task_id!r}: is not one of the tabletop")
+    return _classes[task_id]
+
+
+def is_tabletop(task_id: str) -> bool:
+    """Whether a task is one of the tabletop, whose spaces are all the same."""
+    return get_task(task_id).id in _classes
 
 
 def task_ids() -> tuple[str, ...]:
-    """The ids of all registered tasks, in the order of registration."""
+    """The ids of all tasks, those of installed packages included, in the order of registration."""
+    plugin_faults()
     return tuple(_specs)
 
 
@@ -119,7 +158,7 @@ def make_vector(
     threads: int = 1,
     render_mode: str | None = None,
 ) -> VectorEnv[Any, Any, Any]:
-    """A vector environment of the task, as `gymnasium.make_vec` makes it.
+    """A vector environment of the task.
 
     Args:
         task_id: a registered task.
@@ -128,6 +167,18 @@ def make_vector(
         threads: simulator threads.
         render_mode: None or "rgb_array".
     """
+    mode = AutoresetMode(autoreset_mode)
+    return get_task(task_id).make_vector(num_envs, autoreset_mode=mode, threads=threads, render_mode=render_mode)
+
+
+def _make_tabletop(
+    task_id: str,
+    num_envs: int,
+    *,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    threads: int = 1,
+    render_mode: str | None = None,
+) -> VectorEnv[Any, Any, Any]:
     return gymnasium.make_vec(
         get_task(task_id).gymnasium_id,
         num_envs=num_envs,
@@ -137,10 +188,56 @@ def make_vector(
     )
 
 
+def check_task(task_id: str, parts: tuple[str, ...]) -> None:
+    """Whether a task of that id and parts can be registered.
+
+    Raises:
+        RequestError: the id is taken or no id, or a part is unknown, a composition or the task itself.
+    """
+    if not isinstance(task_id, str) or not _ID.fullmatch(task_id):
+        raise RequestError(f"task id {task_id!r}: must be lower-case words joined by hyphens, such as 'open-drawer'")
+    if task_id in _specs:
+        by = f" by {_classes[task_id].__qualname__}" if task_id in _classes else ""
+        raise RequestError(f"task id {task_id!r}: already registered{by}")
+    for part in parts:
+        if part == task_id:
+            raise RequestError(f"task {task_id!r}: is a part of itself; parts must be primitives")
+        try:
+            spec = get_task(part)
+        except RequestError as error:
+            raise RequestError(f"task {task_id!r}: {error}") from None
+        if spec.kind == "composition":
+            raise RequestError(
+                f"task {task_id!r}: its part {part!r} is a composition; name what that is made of, "
+                f"{', '.join(spec.parts)}"
+            )
+
+
+def _check_whole(task: type[Task]) -> None:
+    lacking = [name for name in ("id", "horizon", "starts") if not hasattr(task, name)]
+    lacking += sorted(getattr(task, "__abstractmethods__", ()))
+    if lacking:
+        raise RequestError(f"task class {task.__qualname__}: has no {', '.join(lacking)}")
+
+
+def _check_horizon(task: type[Task] | TaskSpec) -> None:
+    if isinstance(task.horizon, bool) or not isinstance(task.horizon, int) or task.horizon < 1:
+        raise RequestError(f"task {task.id!r}: horizon {task.horizon!r}, must be a number of steps above 0")
+
+
 def _sources(task_class: type[Task]) -> tuple[Path, ...]:
     """The task's own files, its parts', and what all tasks stand on."""
     folder = Path(__file__).parent
-    own = [Path(inspect.getfile(base)) for base in task_class.__mro__ if issubclass(base, Task)]
+    own = [path for base in task_class.__mro__ if issubclass(base, Task) for path in file_of(base)]
     parts = [path for part in task_class.parts for path in get_task(part).sources]
     frame = [folder / "vector.py", *(folder / "tabletop" / name for name in FRAME)]
     return tuple(dict.fromkeys(own + parts + frame))
+
+
+def file_of(found: Any) -> list[Path]:
+    """The file in which a class or function is written; none where it was typed in."""
+    try:
+        path = Path(inspect.getfile(found))
+    except (TypeError, OSError):
+        return []
+    return [path] if path.is_file() else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ class Task(ABC):
         horizon: control steps of an episode.
         starts: what varies from episode to episode, in words with their ranges.
         cubes: 1, or 2 where the scene holds a base to stack the cube on.
+        furniture: sections of MJCF (worldbody, asset, equality and the like) that the scene gets as well; its bodies,
+            joints and sites have names, by which the scene knows them.
         shows_goal: whether pictures show the goal, where nothing else on the table stands for it.
     """
 
@@ -37,6 +39,7 @@ class Task(ABC):
     starts: ClassVar[str]
     shows_goal: ClassVar[bool] = False
     cubes: ClassVar[int] = 1
+    furniture: ClassVar[str] = ""
 
     @abstractmethod
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
@@ -50,6 +53,10 @@ class Task(ABC):
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:  # noqa: B027
         """Move latches and locks on in the simulations `ids`, once a control step, before the reward."""
+
+    def privileged(self, scene: Scene) -> dict[str, NDArray[Any]]:
+        """What oracles may read of the task's own furniture, by words of its own, each (N, ...)."""
+        return {}
 
     @abstractmethod
     def reward(self, scene: Scene) -> NDArray[np.float64]:

@@ -77,7 +77,10 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        self.scene = Scene(num_envs, threads, self.task.cubes)
+        try:
+            self.scene = Scene(num_envs, threads, self.task.cubes, self.task.furniture)
+        except RequestError as error:
+            raise RequestError(f"task {task}: {error}") from error
         self._observe = Observer(self.scene)
         self._picture = (width, height)
         self._camera: Camera | None = None
@@ -132,23 +135,23 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         Raises:
             ResetNeeded: a simulation's episode has not begun, or is over in mode DISABLED.
             RequestError: actions of the wrong shape, or not finite.
-            RunError: a simulation diverged.
+            RunError: a simulation diverged, or the task raised something or gave a reward out of [0, 1].
         """
         moves = self._moves(actions)
-        scene, task = self.scene, self.task
+        scene = self.scene
         new, live = self._next_episodes()
         if live.size:
             scene.control(moves)
             scene.step(live if new.size else None)
             self._elapsed += ~self._over
-            task.advance(scene, live)
+            self._ask("advance", live)
         if new.size:
             self._begin(new)
-        observations, rewards = self._observe(), np.array(task.reward(scene), np.float64)
+        observations, rewards = self._observe(), np.array(self._ask("reward"), np.float64)
         self._require_sound(observations, rewards)
         if new.size:
             rewards[new] = 0
-        truncated = self._elapsed >= task.horizon
+        truncated = self._elapsed >= self.task.horizon
         info = self._info()
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
             self._over[:] = truncated
@@ -160,8 +163,9 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         return observations, rewards, np.zeros(self.num_envs, np.bool_), truncated, info
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
-        """What oracles read, copied, each (N, ...): the words of the scene, and `elapsed`, the steps of the episode."""
+        """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far."""
         words = {word: np.array(getattr(self.scene, word)) for word in PRIVILEGED}
+        words |= {word: np.array(value) for word, value in self.task.privileged(self.scene).items()}
         return words | {"elapsed": self._elapsed.copy()}
 
     def snapshot(self) -> Snapshot:
@@ -201,7 +205,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         if self.render_mode is None:
             return None
         if self._camera is None:
-            self._camera = Camera(*self._picture, self.task.shows_goal, self.task.cubes)
+            self._camera = Camera(*self._picture, self.task.shows_goal, self.task.cubes, self.task.furniture)
         return tuple(self._camera.frame(row) for row in self.scene.rows())
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -223,14 +227,19 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
 
     def _begin(self, ids: NDArray[np.intp]) -> None:
         self.scene.home(ids)
-        self.task.reset(self.scene, ids, [self._generator(i) for i in ids])
+        self._ask("reset", ids, [self._generator(i) for i in ids])
         self.scene.refresh(ids)
         self._elapsed[ids] = 0
         self._episodes[ids] += 1
         self._over[ids], self._started[ids] = False, True
 
     def _info(self, mask: NDArray[np.bool_] | None = None) -> Info:
-        success = self.task.success(self.scene)
+        success = np.asarray(self._ask("success"))
+        self._require_shape("success", success)
+        if success.dtype != np.bool_:
+            raise RequestError(
+                f"task {self.task.id}: success is of type {success.dtype}, must be bool ({self._place()})"
+            )
         if mask is None:
             return {"success": success, "_success": np.ones(self.num_envs, np.bool_)}
         return {"success": success & mask, "_success": mask.copy()}
@@ -281,16 +290,42 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             raise ResetNeeded(f"the episodes of environments {new.tolist()} are over: reset them with a reset_mask")
         return new, live
 
+    def _ask(self, what: str, *arguments: Any) -> Any:
+        """Call a method of the task; what it raises is told with its name, an episode's seed and the step."""
+        try:
+            return getattr(self.task, what)(self.scene, *arguments)
+        except (RequestError, RunError):
+            raise
+        except Exception as error:
+            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            place = self._place(int(arguments[0][0]) if arguments else 0)
+            told = f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where; {place})"
+            raise RunError(f"task {self.task.id}: {told}") from error
+
+    def _place(self, i: int = 0) -> str:
+        others = f", and {self.num_envs - 1} beside it" if self.num_envs > 1 else ""
+        return f"seed {self._seeds[i]}, episode {self._episodes[i]} of that seed, step {self._elapsed[i]}{others}"
+
+    def _require_shape(self, what: str, values: NDArray[Any]) -> None:
+        if values.shape != (self.num_envs,):
+            told = f"{what} has shape {values.shape}, must be ({self.num_envs},)"
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
+
     def _require_sound(self, observations: Observations, rewards: NDArray[np.float64]) -> None:
+        self._require_shape("reward", rewards)
         warned = self.scene.batch.warning
-        if isfinite(np.add.reduce(observations, axis=None) + np.add.reduce(rewards)) and not np.count_nonzero(warned):
+        usual = np.minimum.reduce(rewards) >= 0 and np.maximum.reduce(rewards) <= 1
+        if usual and isfinite(np.add.reduce(observations, axis=None)) and not np.count_nonzero(warned):
             return
-        unsound = ~np.isfinite(observations).all(axis=1) | ~np.isfinite(rewards) | warned.any(axis=(1, 2))
-        i = int(np.flatnonzero(unsound)[0])
-        raise RunError(
-            f"task {self.task.id}: environment {i} (seed {self._seeds[i]}, episode {self._episodes[i]} of that seed) "
-            f"diverged at step {self._elapsed[i]}: {self.scene.warnings(i) or 'observation or reward is not finite'}"
-        )
+        broken = ~np.isfinite(observations).all(axis=1) | warned.any(axis=(1, 2))
+        if broken.any():
+            i = int(np.flatnonzero(broken)[0])
+            told = f"diverged at step {self._elapsed[i]}: {self.scene.warnings(i) or 'an observation is not finite'}"
+        else:
+            i = int(np.flatnonzero(~((rewards >= 0) & (rewards <= 1)))[0])
+            told = f"got the reward {rewards[i]} at step {self._elapsed[i]}, must be in 0 to 1"
+        seed, episode = self._seeds[i], self._episodes[i]
+        raise RunError(f"task {self.task.id}: environment {i} (seed {seed}, episode {episode} of that seed) {told}")
 
 
 def _bytes(value: Any) -> NDArray[np.uint8]:

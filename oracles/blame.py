@@ -5,10 +5,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
-from gymnasium.vector import VectorEnv
 
 from etude.envs import RequestError, Task
 from etude.envs.errors import RunError
@@ -35,19 +31,6 @@ def told_of(other: str | None = None) -> Iterator[None]:
             raise
         cause = f"{type(error).__name__}: {error}"
         raise RunError(f"{whose} raised {cause} (ETUDE_TRACEBACK=1 shows where)") from error
-
-
-def require_shapes(envs: VectorEnv[Any, Any, Any]) -> None:
-    """Check what a task makes of reset simulations: another shape than (N,) would spread over all of them.
-
-    Raises:
-        RequestError: reward or success has another shape.
-    """
-    task, scene = envs.unwrapped.task, envs.unwrapped.scene  # type: ignore[attr-defined]
-    for name in ("reward", "success"):
-        shape = np.shape(getattr(task, name)(scene))
-        if shape != (envs.num_envs,):
-            raise RequestError(f"task {task.id}: {name} has shape {shape}, must be ({envs.num_envs},)")
 
 
 def _owner(error: Exception) -> str | None:

@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 
 
 def measure_oracle(task_id: str, episodes: int = 500, seed: int = 0) -> dict[str, Any]:
-    """Success, return and variation of a task's oracle, and of both failing policies on the same starts.
+    """Success, return and variation of a task's oracle, and of the failing policies on the same starts.
 
     Args:
         task_id: the task.
@@ -23,9 +23,10 @@ def measure_oracle(task_id: str, episodes: int = 500, seed: int = 0) -> dict[str
         seed: which starts.
 
     Returns:
-        `task`, `episodes`, `seed`, and for each of `oracle`, `random` and `zero`: `return` (mean), `success` (fraction
-        of episodes whose last step was one), `variation` (standard deviation over mean; None where that is undefined),
-        `return_interval` (Student's t; None for one episode) and `success_interval` (Wilson), both 95%.
+        `task`, `episodes`, `seed`, and for each of `oracle`, `random`, `zero` and, where the task has its own, `floor`:
+        `return` (mean), `success` (fraction of episodes whose last step was one), `variation` (standard deviation over
+        mean; None where that is undefined), `return_interval` (Student's t; None for one episode) and
+        `success_interval` (Wilson), both 95%.
 
     Raises:
         RequestError: E is not positive, the seed is negative, the task has no oracle, or its actions do not fit.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from etude.envs.registry import file_of
 
 Privileged = dict[str, NDArray[Any]]
 Ids = NDArray[np.intp]
@@ -53,4 +54,4 @@ class Oracle(ABC):
     @classmethod
     def sources(cls) -> tuple[Path, ...]:
         """The files that define it; what they import is found from there."""
-        return tuple(Path(inspect.getfile(c)) for c in cls.__mro__ if issubclass(c, Oracle))
+        return tuple(path for c in cls.__mro__ if issubclass(c, Oracle) for path in file_of(c))

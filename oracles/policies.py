@@ -13,7 +13,8 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from etude.envs import RequestError, stream_seed
-from etude.oracles.registry import get_oracle
+from etude.oracles.oracle import Oracle
+from etude.oracles.registry import get_floor, get_oracle
 
 CHUNK = 64
 
@@ -26,13 +27,22 @@ def oracle_policy(task_id: str, env: VectorEnv[Any, Any, Any]) -> Policy:
     Raises:
         RequestError: the task has no oracle; or, on acting, its oracle's actions do not fit the action space.
     """
-    oracle = get_oracle(task_id)(env.num_envs)
+    return scripted_policy(get_oracle(task_id), env)
+
+
+def scripted_policy(policy: type[Oracle], env: VectorEnv[Any, Any, Any]) -> Policy:
+    """An oracle, or a task's own floor, from the start of the episodes of all simulations of `env`.
+
+    Raises:
+        RequestError: on acting, the actions do not fit the action space.
+    """
+    oracle, role = policy(env.num_envs), "floor" if get_floor(policy.task) is policy else "oracle"
     oracle.reset(np.arange(env.num_envs))
     shape = env.action_space.shape
 
     def act(observations: NDArray[Any]) -> NDArray[Any]:
         actions = np.asarray(oracle.act(env.unwrapped.privileged_state()))  # type: ignore[attr-defined]
-        name = f"task {task_id!r}: its oracle {type(oracle).__qualname__} gave actions"
+        name = f"task {policy.task!r}: its {role} {type(oracle).__qualname__} gave actions"
         if actions.shape != shape:
             raise RequestError(f"{name} of shape {actions.shape}; the action space has {shape}")
         if not np.isfinite(actions).all():

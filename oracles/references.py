@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from etude.envs import RequestError, get_task
-from etude.oracles.blame import require_shapes, told_of
-from etude.oracles.policies import oracle_policy, random_policy, zero_policy
-from etude.oracles.registry import get_oracle
+from etude.oracles.blame import told_of
+from etude.oracles.policies import oracle_policy, random_policy, scripted_policy, zero_policy
+from etude.oracles.registry import get_floor, get_oracle
 from etude.oracles.rollout import Episodes, evaluation_seeds, rollout
 from etude.oracles.sources import PACKAGES, closure, digest
 
@@ -36,7 +36,7 @@ def measure_references(task_id: str, episodes: int, seeds: Sequence[int] | None 
 
 
 def play_references(task_id: str, seeds: Sequence[int]) -> dict[str, Episodes]:
-    """The episodes of those seeds, (E,), as the oracle, random actions and the zero action play them.
+    """The episodes of those seeds, (E,), as oracle, random actions, the zero action and the task's own floor play them.
 
     Raises:
         RequestError: there are no seeds, the task has no oracle, its actions do not fit the action space, or the task's
@@ -46,13 +46,13 @@ def play_references(task_id: str, seeds: Sequence[int]) -> dict[str, Episodes]:
     if not seeds:
         raise RequestError(f"task {task_id!r}: 0 episodes; references need at least 1")
     with told_of(), closing(get_task(task_id).make_vector(len(seeds), threads=_threads(len(seeds)))) as env:
-        env.reset(seed=list(seeds))  # type: ignore[arg-type]  # Gymnasium annotates the integer alone
-        require_shapes(env)
-        return {
+        played = {
             "oracle": rollout(env, oracle_policy(task_id, env), seeds),
             "random": rollout(env, random_policy(task_id, env, seeds), seeds),
             "zero": rollout(env, zero_policy(env), seeds),
         }
+        own = get_floor(task_id)
+        return played if own is None else played | {"floor": rollout(env, scripted_policy(own, env), seeds)}
 
 
 def _threads(simulations: int) -> int:
@@ -69,9 +69,10 @@ def fingerprint(task_id: str, episodes: int) -> dict[str, Any]:
     Returns:
         task id and version, SHA-256 of the sources that define task and oracle, MuJoCo's version, episodes.
     """
-    spec, oracle = get_task(task_id), get_oracle(task_id)
-    own = oracle.__module__.partition(".")[0]
-    sources = closure([*spec.sources, *oracle.sources()], PACKAGES if own == "etude" else (*PACKAGES, own))
+    spec, policies = get_task(task_id), [policy for policy in (get_oracle(task_id), get_floor(task_id)) if policy]
+    own = {policy.__module__.partition(".")[0] for policy in policies} - {"etude"}
+    written = [path for policy in policies for path in policy.sources()]
+    sources = closure([*spec.sources, *written], (*PACKAGES, *sorted(own)))
     return {
         "task": task_id,
         "version": spec.version,

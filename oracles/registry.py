@@ -1,4 +1,4 @@
-"""Which oracle solves which task."""
+"""Which oracle solves which task, and which scripted policy of its own a task is failed by."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from etude.envs import RequestError, get_task
 from etude.oracles.oracle import Oracle
 
 _classes: dict[str, type[Oracle]] = {}
+_floors: dict[str, type[Oracle]] = {}
 
 
 def register_oracle(oracle_class: type[Oracle]) -> None:
@@ -29,3 +30,22 @@ def get_oracle(task_id: str) -> type[Oracle]:
     if get_task(task_id).id not in _classes:
         raise RequestError(f"task {task_id!r}: has no oracle; register one with etude.oracles.register_oracle")
     return _classes[task_id]
+
+
+def register_floor(policy_class: type[Oracle]) -> None:
+    """Make a policy known as its task's own way of failing, beside random actions and the zero action.
+
+    Where neither of those is the least that one could do, as where standing still already earns a good deal, this is.
+
+    Raises:
+        RequestError: the task has one already.
+    """
+    task_id = policy_class.task
+    if task_id in _floors:
+        raise RequestError(f"task {task_id!r}: has a floor already, {_floors[task_id].__qualname__}")
+    _floors[task_id] = policy_class
+
+
+def get_floor(task_id: str) -> type[Oracle] | None:
+    """A task's own failing policy, or None where it brings none."""
+    return _floors.get(task_id)

@@ -42,6 +42,6 @@ def score(returns: ArrayLike, reference: Mapping[str, Any]) -> NDArray[np.float6
     if not high - low > SMALLEST_MARGIN * max(abs(low), abs(high)):
         raise RequestError(
             f"task {reference['fingerprint']['task']!r}: no score, since its oracle's mean return, {high:.6g}, "
-            f"is not above its floor, {low:.6g}"
+            f"is not above its floor, {low:.6g}, by enough to divide by"
         )
     return 100 * (np.asarray(returns, np.float64) - low) / (high - low)

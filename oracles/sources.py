@@ -50,6 +50,9 @@ def _imported(path: Path, packages: tuple[str, ...]) -> Iterator[Path]:
         else:
             continue
         for name in names:
+            sibling = path.with_name(f"{name.partition('.')[0]}.py")
+            if sibling.is_file():
+                yield sibling.resolve()
             if any(name == package or name.startswith(f"{package}.") for package in packages):
                 yield from _file(name)
 

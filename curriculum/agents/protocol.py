@@ -33,6 +33,8 @@ class Agent(Protocol):
     - `rollout_size(environments, parameters) -> int`, a static method: the steps between its updates, in total over
       the simulations; budgets and checkpoints are multiples of it. Without it, one step of every simulation.
       A parameter it does not take is refused here, with a ValueError;
+    - `restart()`, called after `load` where the environments could not be restored: they are about to begin other
+      episodes, seeded; the agent resets them once, without a seed, and forgets the observations it had;
     - `statistics() -> dict[str, float]`: of its last update, for `training.jsonl`;
     - `optimisers() -> dict[str, torch.optim.Optimizer]`: what a method's hooks hang on;
     - `features(observations) -> (N, F)` and `value(observations) -> (N,)`, for the metrics that read them.

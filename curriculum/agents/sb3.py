@@ -202,6 +202,15 @@ class SB3Agent:
         model.action_space.np_random.bit_generator.state = learning["action_space"]
         restore_generators(learning["generators"])
 
+    def restart(self) -> None:
+        """Begin new episodes after `load`, in environments that do not stand where `save` was called."""
+        model = self._model
+        assert model.env is not None
+        model._last_obs = model.env.reset()  # type: ignore[assignment]
+        model._last_episode_starts = np.ones(model.env.num_envs, np.bool_)
+        if isinstance(model, OffPolicyAlgorithm):
+            _cut_episodes(model)
+
     def save_policy(self, folder: Path) -> None:
         """Write the networks' weights, and a description that says what they belong to."""
         torch.save(self._model.policy.state_dict(), folder / "policy.pt")

@@ -65,7 +65,7 @@ def measure(study: Path) -> dict[str, float]:
     from etude.curriculum.evaluator import Evaluator, task_envs
     from etude.curriculum.imports import import_all
     from etude.envs import get_task
-    from etude.oracles.blame import require_shapes, told_of
+    from etude.oracles.blame import told_of
 
     suite = read_suite(study)
     import_all(suite.imports)
@@ -77,7 +77,6 @@ def measure(study: Path) -> dict[str, float]:
     evaluator = Evaluator(suite)
     envs.reset(seed=0)
     with told_of(f"agent {config.algorithm}"):
-        require_shapes(envs)
         agent = make_agent(config, envs.single_observation_space, envs.single_action_space, seed=0)
         agent.begin_task(task, envs, 1_000 * rollout)
         agent.learn(rollout)

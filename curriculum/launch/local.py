@@ -168,6 +168,8 @@ class _Study:
             for entry in stored.values():
                 dict(entry["fingerprint"])
                 score((), entry)
+        except RequestError as error:
+            raise RequestError(f"{path}: {error}") from None
         except (ValueError, TypeError, KeyError) as error:
             reason = f"{type(error).__name__}: {error}"
             raise RequestError(f"{path}: cannot be read ({reason}); delete it to have it measured again") from None
@@ -177,6 +179,8 @@ class _Study:
         common = {"episodes": self.suite.evaluation.episodes, "imports": list(self.suite.imports)}
         orders: list[Order] = [{"references": {"task": task} | common} for task in self.missing]
         found = {order["references"]["task"]: result for order, result in pool.ask_each(orders)}
+        for entry in found.values():
+            score((), entry)
         if found:
             stored = self._stored_references() | found
             _write_json(self.folder.references, {task: stored[task] for task in self.suite.tasks})

@@ -18,7 +18,7 @@ NEEDS = (
 class Camera:
     """A camera over the table, from where all of it is seen."""
 
-    def __init__(self, width: int, height: int, goal: bool, cubes: int) -> None:
+    def __init__(self, width: int, height: int, goal: bool, cubes: int, furniture: str = "") -> None:
         """Make the renderer.
 
         Args:
@@ -26,6 +26,7 @@ class Camera:
             height: pixels.
             goal: whether to show the goal.
             cubes: 1 or 2.
+            furniture: the task's own, in MJCF.
 
         Raises:
             RunError: this machine cannot draw; the message says what it lacks.
@@ -33,7 +34,7 @@ class Camera:
         import mujoco
 
         self._mujoco = mujoco
-        self._model = drawn_model(cubes)
+        self._model = drawn_model(cubes, furniture)
         self._data = mujoco.MjData(self._model)
         self._options = mujoco.MjvOption()
         self._options.geomgroup[GOAL_GROUP] = goal

@@ -31,10 +31,12 @@ class Composition(Task):
     stages: ClassVar[tuple[Primitive, ...]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Its parts are its stages' ids."""
+        """Its parts are its stages' ids, and the scene holds what any of them needs."""
         super().__init_subclass__(**kwargs)
         if "stages" in cls.__dict__:
             cls.parts = tuple(dict.fromkeys(stage.id for stage in cls.stages))
+            cls.cubes = max(stage.cubes for stage in cls.stages)
+            cls.furniture = "".join(dict.fromkeys(stage.furniture for stage in cls.stages))
 
     def prepare(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """Change the common starts of the simulations `ids` into those of this task."""
@@ -74,6 +76,10 @@ class Composition(Task):
             if np.count_nonzero(entered):
                 self.enter(scene, ids[entered], int(k))
             self.stages[int(k)].advance(scene, ids[here])
+
+    def privileged(self, scene: Scene) -> dict[str, NDArray[Any]]:
+        """What the stages' oracles read."""
+        return {word: value for part in self.stages for word, value in part.privileged(scene).items()}
 
     def stage(self, scene: Scene) -> NDArray[np.intp]:
         """How many stages are done, (N,)."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.errors import RequestError, nearest
 from etude.envs.tabletop.arm import joint_angles
 from etude.envs.tabletop.model import simulated_model
 
@@ -102,13 +103,17 @@ class Scene:
         latch: (N, L) marks that outlast what set them, 0 at an episode's start (w).
     """
 
-    def __init__(self, simulations: int, threads: int = 1, cubes: int = 1) -> None:
+    def __init__(self, simulations: int, threads: int = 1, cubes: int = 1, furniture: str = "") -> None:
         """Make the simulations, all at home.
 
         Args:
             simulations: N.
             cubes: 1, or 2 with a base to stack the cube on.
             threads: simulator threads; the results are the same bits at any number.
+            furniture: more of it, in MJCF.
+
+        Raises:
+            RequestError: the furniture is not MJCF that fits into the scene.
         """
         import mujoco
         from mujoco.batch import Batch
@@ -119,7 +124,7 @@ class Scene:
         self.current = False
         self._warning_names = [str(name).removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__]
         self.size = simulations
-        self.model = model = simulated_model(cubes)
+        self.model = model = simulated_model(cubes, furniture)
         self.batch = batch = Batch(model, simulations, threads, persistent=True)
 
         sites: Floats = batch.bind("site_xpos")
@@ -128,6 +133,7 @@ class Scene:
         mocap: Floats = batch.bind("mocap_pos")
         self._ctrl: Floats = batch.bind("ctrl")
         self._touches: Floats = batch.bind("sensordata")
+        self._sites, self._qpos, self._mocap = sites, qpos, mocap
 
         def site(name: str) -> Floats:
             return sites[:, model.site(name).id]
@@ -324,6 +330,37 @@ class Scene:
         self.batch.forward(ids, stage=self.velocity_stage)
         for _ in range(SETTLING):
             self.step(ids)
+
+    def site(self, name: str) -> Floats:
+        """Where a site of the model is, (N, 3), live.
+
+        Raises:
+            RequestError: there is none of that name; so do `joint` and `stand`.
+        """
+        return self._sites[:, self._find("site", name).id]
+
+    def joint(self, name: str) -> Floats:
+        """A joint's position, live (w): (N,) of a hinge or slide, (N, 4) of a ball joint, (N, 7) of a free one."""
+        joint = self._find("joint", name)
+        first, size = int(joint.qposadr[0]), len(joint.qpos0)
+        return self._qpos[:, first] if size == 1 else self._qpos[:, first : first + size]
+
+    def stand(self, name: str) -> Floats:
+        """Where a mocap body of the model stands, (N, 3), live (w)."""
+        place = int(self._find("body", name).mocapid[0])
+        if place < 0:
+            raise RequestError(f"the body {name!r} of the scene is no mocap body")
+        if name == "goal":
+            return self.goal
+        return self._mocap[:, place]
+
+    def _find(self, kind: str, name: str) -> Any:
+        try:
+            return getattr(self.model, kind)(name)
+        except KeyError:
+            count = getattr(self.model, {"body": "nbody", "site": "nsite", "joint": "njnt"}[kind])
+            names = filter(None, (getattr(self.model, kind)(i).name for i in range(count)))
+            raise RequestError(f"the scene has no {kind} {name!r}; {nearest(name, names)}") from None
 
     def step(self, ids: Ids | None = None) -> None:
         """Simulate one control step of all simulations, or of `ids`."""

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -14,6 +15,7 @@ from etude.curriculum import cli
 from etude.curriculum.suite import load_suite
 from etude.envs import get_task, task_ids
 from etude.envs.errors import RequestError, RunError
+from etude.oracles import get_oracle, register_floor
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
@@ -54,6 +56,20 @@ def test_tasks_are_listed_for_programs(capsys: pytest.CaptureFixture[str]) -> No
     for task in listed:
         spec = get_task(task["id"])
         assert (task["kind"], task["parts"], task["horizon"]) == (spec.kind, list(spec.parts), spec.horizon)
+
+
+def test_an_oracles_table_has_the_tasks_own_floor_where_it_has_one(capsys: pytest.CaptureFixture[str]) -> None:
+    class Straying(get_oracle("reach")):  # type: ignore[misc]
+        """As the oracle, but to where nothing is."""
+
+        def aim(self, privileged: Any, ahead: Any) -> Any:
+            return privileged["pad"], False
+
+    assert cli.main(["oracle", "reach", "--episodes=2"]) == 0
+    assert "floor" not in capsys.readouterr().out
+    register_floor(Straying)
+    assert cli.main(["oracle", "reach", "--episodes=2"]) == 0
+    assert "floor" in capsys.readouterr().out
 
 
 def test_tasks_are_listed_for_people(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,5 @@
 import importlib
+import shutil
 import sys
 from pathlib import Path
 
@@ -7,15 +8,36 @@ import yaml
 
 from etude.curriculum import imports
 from etude.curriculum.agents.names import resolve_object
+from etude.curriculum.cli import main
 from etude.curriculum.imports import import_all
 from etude.curriculum.launch.pool import Pool
+from etude.curriculum.library import absolute_imports
+from etude.curriculum.saves import newest_save
 from etude.curriculum.suite import load_suite
+from etude.envs import RequestError, get_task
 from tests.curriculum.conftest import SMALL, MakeStudy
 
 AGENT = """
 class Mine:
     def method(self, *arguments, **keywords): ...
     begin_task = learn = end_task = act = save = load = save_policy = load_policy = method
+"""
+
+TASKS = """
+from etude import Task, register_task
+from etude.envs.tabletop.reach import Reach
+from etude.oracles import register_oracle
+from etude.oracles.tabletop.reach import ReachOracle
+
+class Near(Reach):
+    "Reach, by another name."
+    id = "near"
+
+class NearOracle(ReachOracle):
+    "As that of reach."
+    task = "near"
+
+register_oracle(NearOracle)
 """
 
 
@@ -52,9 +74,71 @@ def test_files_of_the_current_folder_import_each_other_once(here: Path) -> None:
     assert (here / "count").read_text() == "once"
 
 
+def test_files_beside_a_named_one_can_be_imported_by_it_once(here: Path) -> None:
+    folder = here / "elsewhere"
+    folder.mkdir()
+    (folder / "first_of_two.py").write_text("with open('count', 'a') as file: file.write('once')")
+    (folder / "second_of_two.py").write_text("import first_of_two")
+    import_all([str(folder / "second_of_two.py"), str(folder / "first_of_two.py")])
+    assert (here / "count").read_text() == "once"
+
+
 def test_the_current_folder_hides_no_installed_module(here: Path) -> None:
     (here / "colorsys.py").write_text("name = 'mine'")
     assert not hasattr(resolve_object("colorsys:rgb_to_hsv", "key"), "name")
+
+
+def test_a_task_is_registered_by_its_class_once(here: Path) -> None:
+    (here / "lab.py").write_text(TASKS)
+    import_all(["lab:Near"])
+    assert get_task("near").description == "Reach, by another name."
+    import_all(["lab:Near", "lab"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("lab:Naer", "lab has no Naer; did you mean Near"),
+        ("lab:NearOracle", "NearOracle is no task; name its module alone"),
+        ("lab.py:Near", "neither a module's name nor a file ending in .py, as in lab, lab:Task or lab.py"),
+        ("lab:Near:Near", "neither a module"),
+        ("lab:", "neither a module"),
+    ],
+)
+def test_a_class_that_is_not_there_or_no_task_is_refused(here: Path, entry: str, told: str) -> None:
+    (here / "lab.py").write_text(TASKS)
+    (here / "suite.yaml").write_text(yaml.safe_dump(SMALL | {"imports": [entry]}))
+    with pytest.raises(RequestError, match=f"^suite suite.yaml: imports: {entry}: {told}"):
+        load_suite("suite.yaml")
+
+
+def test_a_task_registered_twice_is_a_wrong_request(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "lab.py").write_text(TASKS + "register_task(Near)\nregister_task(Near)")
+    (here / "suite.yaml").write_text(yaml.safe_dump(SMALL | {"imports": ["lab.py"]}))
+    assert main(["run", "suite.yaml"]) == 2
+    error = capsys.readouterr().err
+    assert error.endswith("lab.py: task id 'near': already registered by Near\n") and error.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ["lab.py", "lab", "lab:Near"])
+def test_a_task_of_the_imports_is_played_by_workers_and_resumed(here: Path, make_study: MakeStudy, entry: str) -> None:
+    last = "" if ":" in entry else "register_task(Near)"
+    (here / "lab.py").write_text(TASKS + last)
+    imports = absolute_imports([entry], here)
+    study = make_study(tasks=["near", "press-button"], imports=imports, regimes=["sequential"])
+    run = study.run("sequential-seed0")
+    whole = b""
+    for _ in range(2):
+        with Pool(1) as pool:
+            (near,) = pool.ask_all({"references": {"task": "near", "episodes": 2, "imports": imports}})
+            assert near["fingerprint"]["task"] == "near"
+            assert [answer.error for answer in pool.give([{"run": str(run.path)}])] == [None]
+        whole = whole or run.evaluations.read_bytes()
+        assert run.evaluations.read_bytes() == whole and b'"near"' in whole
+        run.status.unlink()
+        run.evaluations.write_bytes(whole[: whole.rindex(b"{")])
+        shutil.rmtree(newest_save(run.save) or run.save)
 
 
 @pytest.mark.slow

@@ -1,10 +1,12 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from etude.envs import RequestError, RunError
+from etude.envs import RequestError, RunError, register_task
 from etude.envs.single import TabletopEnv
+from etude.envs.tabletop.reach import Reach
 from etude.envs.vector import TabletopVectorEnv
 
 MakeVector = Callable[..., TabletopVectorEnv]
@@ -40,7 +42,7 @@ def test_what_is_not_finite_is_named_even_without_a_warning(make: MakeVector) ->
     env = make("reach", 2)
     env.reset(seed=0)
     env.scene.goal[1, 0] = np.nan
-    with pytest.raises(RunError, match="environment 1 .* step 1: observation or reward is not finite"):
+    with pytest.raises(RunError, match="environment 1 .* step 1: an observation is not finite"):
         env.step(np.zeros((2, 4)))
 
 
@@ -52,6 +54,63 @@ def test_a_new_episode_forgets_that_the_last_one_diverged(make: MakeVector) -> N
         env.step(np.zeros((2, 4)))
     env.reset(seed=0)
     env.step(np.zeros((2, 4)))
+
+
+def bad_task(**methods: Any) -> None:
+    register_task(type("Bad", (Reach,), {"id": "bad"} | methods))
+
+
+def late(value: Any) -> Callable[..., Any]:
+    """A reward that is right until the third step."""
+    steps = iter(range(99))
+
+    def reward(self: Any, scene: Any) -> Any:
+        fine = np.full(scene.size, 0.5)
+        if next(steps) < 2:
+            return fine
+        if isinstance(value, Exception):
+            raise value
+        if np.ndim(value) == 0:
+            fine[1] = value
+            return fine
+        return value
+
+    return reward
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (np.nan, r"environment 1 \(seed 6, episode 1 of that seed\) got the reward nan at step 3, must be in 0 to 1"),
+        (1.5, r"environment 1 \(seed 6, .*\) got the reward 1.5 at step 3"),
+        (-0.1, r"environment 1 \(seed 6, .*\) got the reward -0.1 at step 3"),
+        (np.zeros(3), r"reward has shape \(3,\), must be \(2,\) \(seed 5, episode 1 of that seed, step 3"),
+        (ValueError("no\nway"), r"reward raised ValueError: no way \(ETUDE_TRACEBACK=1 shows where; seed 5, .* step 3"),
+    ],
+)
+def test_a_wrong_reward_is_told_with_the_task_the_seed_and_the_step(value: Any, told: str, make: MakeVector) -> None:
+    bad_task(reward=late(value))
+    env = make("bad", 2)
+    env.reset(seed=5)
+    with pytest.raises((RunError, RequestError), match=f"^task bad: {told}") as caught:
+        for _ in range(3):
+            env.step(np.zeros((2, 4)))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_success_that_is_not_bools_is_refused(make: MakeVector) -> None:
+    bad_task(success=lambda self, scene: np.zeros(scene.size))
+    with pytest.raises(RequestError, match=r"^task bad: success is of type float64, must be bool \(seed 5, .* step 0"):
+        make("bad", 2).reset(seed=5)
+
+
+def test_a_start_that_raises_is_told_with_its_seed(make: MakeVector) -> None:
+    def reset(self: Any, scene: Any, ids: Any, rngs: Any) -> None:
+        raise IndexError("far")
+
+    bad_task(reset=reset)
+    with pytest.raises(RunError, match=r"^task bad: reset raised IndexError: far .*; seed 9, .* step 0\)"):
+        make("bad", 1).reset(seed=9)
 
 
 @pytest.mark.parametrize("bad", [np.zeros((2, 3)), np.zeros(4), np.zeros((3, 4)), 0.0])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import etude
-from etude.envs import RequestError, Task, get_task, make_vector, register_task, task_ids
+from etude.envs import RequestError, Task, TaskSpec, get_task, make_vector, register_task, task_ids
 from etude.envs.tabletop.reach import Reach
 
 
@@ -56,6 +56,44 @@ def test_an_id_is_lower_case_words_joined_by_hyphens(task_id: str) -> None:
 def test_a_part_must_be_registered() -> None:
     with pytest.raises(RequestError, match="unknown task 'reech'; did you mean reach"):
         register_task(derived(id="reach-twice", kind="composition", parts=("reech",)))
+
+
+def test_a_task_is_no_part_of_itself() -> None:
+    with pytest.raises(RequestError, match="task 'again': is a part of itself"):
+        register_task(derived(id="again", kind="composition", parts=("reach", "again")))
+
+
+def test_a_composition_is_no_part() -> None:
+    with pytest.raises(RequestError, match="its part 'unlock-drawer' is a composition; name .* press-button, open-dra"):
+        register_task(derived(id="more", kind="composition", parts=("unlock-drawer",)))
+
+
+def test_a_class_that_is_not_whole_is_told_what_it_lacks() -> None:
+    class Bare(Task):
+        id = "bare"
+
+    with pytest.raises(RequestError, match="task class .*Bare: has no horizon, starts, reset, reward, success"):
+        register_task(Bare)
+
+
+@pytest.mark.parametrize("horizon", [0, -1, 2.5, "60", True])
+def test_a_horizon_is_a_number_of_steps(horizon: object) -> None:
+    with pytest.raises(RequestError, match="task 'far': horizon .*, must be a number of steps above 0"):
+        register_task(derived(id="far", horizon=horizon))
+
+
+def test_a_class_that_was_typed_in_has_no_file_of_its_own() -> None:
+    typed: dict[str, Any] = {"__name__": "typed", "Reach": Reach}
+    exec("class Typed(Reach):\n    id = 'typed'", typed)
+    assert set(register_task(typed["Typed"]).sources) == set(get_task("reach").sources)
+
+
+def test_a_spec_is_registered_as_it_is() -> None:
+    spec = TaskSpec(id="elsewhere", horizon=9, make_vector=get_task("reach").make_vector)
+    assert register_task(spec) is spec is get_task("elsewhere")
+    assert make_vector("elsewhere", 3).num_envs == 3
+    with pytest.raises(RequestError, match="'elsewhere': already registered"):
+        register_task(spec)
 
 
 def test_importing_the_package_loads_no_simulator_and_no_learner() -> None:

@@ -24,14 +24,15 @@ def test_imports_are_followed_beside_and_above_the_file(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     for path, text in {
-        inner / "a.py": "from .b import x\nfrom ..c import y\nfrom . import d\nimport os, numpy\n",
+        inner / "a.py": "from .b import x\nfrom ..c import y\nfrom . import d\nimport os, numpy\nfrom f import w\n",
         inner / "b.py": "from .a import z\n",
         tmp_path / "c.py": "",
         inner / "d.py": "",
         inner / "e.py": "",
+        inner / "f.py": "",
     }.items():
         path.write_text(text)
-    assert {path.name for path in closure([inner / "a.py"])} == {"a.py", "b.py", "c.py", "d.py"}
+    assert {path.name for path in closure([inner / "a.py"])} == {"a.py", "b.py", "c.py", "d.py", "f.py"}
 
 
 def test_a_digest_is_of_contents_not_of_places_or_order(tmp_path: Path) -> None:

@@ -1,0 +1,33 @@
+"""The package of one's own: installed as users install it, its task is one of Étude's."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.slow
+def test_an_installed_packages_task_is_listed_and_measured(examples: Path, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    shutil.copytree(examples / "package", source)
+    install = "pip install --quiet --no-deps --no-build-isolation --no-index --disable-pip-version-check --target"
+    subprocess.run([sys.executable, "-m", *install.split(), str(target), str(source)], check=True, timeout=300)
+    code = "import sys, etude_command; sys.exit(etude_command.main())"
+    listed, measured = (
+        subprocess.run(
+            [sys.executable, "-c", code, *command.split()],
+            env=os.environ | {"PYTHONPATH": str(target)},
+            cwd=tmp_path,
+            capture_output=True,
+            check=True,
+            timeout=300,
+        ).stdout
+        for command in ("tasks --json", "oracle hover-cube --episodes 32 --json")
+    )
+    (hover,) = [task for task in json.loads(listed) if task["id"] == "hover-cube"]
+    assert hover["description"] == "Bring the finger tips 10 cm above the cube, and stay there."
+    assert json.loads(measured)["oracle"]["success"] == 1
