@@ -74,7 +74,7 @@ def test_the_method_that_pulls_back_leaves_the_second_task_nearer_to_the_first(r
 def test_a_stored_policy_acts_as_the_page_says(run: Run) -> None:
     done = run()
     text = example("agents.md", "load_policy(study")
-    text = text.replace("studies/quick", str(done.study.path)).replace("368640", "256").replace("open-drawer", "reach")
+    text = text.replace("studies/quick", str(done.study.path)).replace("286720", "256").replace("open-drawer", "reach")
     names: dict[str, object] = {}
     exec(text, names)
     assert getattr(names["actions"], "shape", None) == (4, 4)
