@@ -11,6 +11,7 @@ from etude.curriculum.suite import REGIMES, Suite, load_suite, read_suite
 from etude.envs import get_task
 from etude.envs.errors import RequestError
 
+KNOWN = "known: pick-place, quick, retrieve, smoke, stack-from-table, stow, tidy"
 MINIMAL = """
     name: mine
     tasks: [reach, press-button]
@@ -133,8 +134,11 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
             "agent.algorithm=os:",
             "agent.algorithm: {\"os\": null} is a mapping, not text; a word with ':' after it makes one",
         ),
-        ("imports=[.]", "imports: .: neither a module's name nor a file ending in .py"),
-        ('imports=[""]', "imports: '': neither a module's name nor a file ending in .py"),
+        ("imports=[.]", "imports: .: neither a module's name nor a file ending in .py, as in lab, lab:Task or lab.py"),
+        (
+            'imports=[""]',
+            "imports: '': neither a module's name nor a file ending in .py, as in lab, lab:Task or lab.py",
+        ),
         ("agent.environments=1000000000000", "agent.environments: 1000000000000 must be at most 65_536"),
         ("imports=[no_such_module]", "imports: no_such_module: ModuleNotFoundError: No module named 'no_such_module'"),
     ],
@@ -180,9 +184,18 @@ def test_of_several_faults_a_misspelt_key_is_told_first() -> None:
     [
         ("quik", "quik: there is no such suite; did you mean quick?"),
         ("nowhere/smoke.yaml", "nowhere/smoke.yaml: there is no such suite; did you mean smoke?"),
-        ("/tmp", "/tmp: a folder, not a suite's YAML file; known: pick-place, quick, smoke"),
-        (".", ".: a folder, not a suite's YAML file; known: pick-place, quick, smoke"),
-        ("x" * 5000 + ".yaml", "there is no such suite; known: pick-place, quick, smoke"),
+        (
+            "/tmp",
+            f"/tmp: a folder, not a suite's YAML file; {KNOWN}",
+        ),
+        (
+            ".",
+            f".: a folder, not a suite's YAML file; {KNOWN}",
+        ),
+        (
+            "x" * 5000 + ".yaml",
+            f"there is no such suite; {KNOWN}",
+        ),
     ],
 )
 def test_an_absent_suite_gets_the_nearest_names(name: str, message: str) -> None:
