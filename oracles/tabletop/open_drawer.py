@@ -14,13 +14,13 @@ ALONG = 0.045  # along the bar, where the fingers do not meet its posts
 CLEARANCE = 0.031  # above, to pass over the bar
 BEHIND = 0.025  # where the way over the bar is aimed
 LOW = 0.02  # above, where the tips touch the bar if they are over it
-PRESS = 0.0  # above, to press on the bar or go down behind it
+PRESS = 0.003  # above, to press on the bar or go down behind it
 BEFORE = 0.09  # in front, where a low finger may run into the bar
 PULL = 0.1  # far ahead of the bar, to pull at full speed
 # Metres from the front finger's inner face to the bar's middle, in the direction of the pull; the pads are 12 mm thick.
 OVER = 0.002  # where the finger comes down on the bar
 HELD = 0.012  # where it still lies on it
-DEEPER = 0.008  # and how much further the finger goes to hook behind the bar
+DEEPER = 0.01  # and how much further the finger goes to hook behind the bar
 SOON, SOON_BEHIND = 1.1, 1.5  # steps that the way down takes, on the bar and behind it
 ENOUGH = (DRAWER_OPEN + DRAWER_TRAVEL) / 2
 
