@@ -172,20 +172,10 @@ def make_vector(
 
 
 def _make_tabletop(
-    task_id: str,
-    num_envs: int,
-    *,
-    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-    threads: int = 1,
-    render_mode: str | None = None,
+    task_id: str, num_envs: int, *, autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP, **options: Any
 ) -> VectorEnv[Any, Any, Any]:
-    return gymnasium.make_vec(
-        get_task(task_id).gymnasium_id,
-        num_envs=num_envs,
-        autoreset_mode=AutoresetMode(autoreset_mode).value,
-        threads=threads,
-        render_mode=render_mode,
-    )
+    mode = AutoresetMode(autoreset_mode).value
+    return gymnasium.make_vec(get_task(task_id).gymnasium_id, num_envs=num_envs, autoreset_mode=mode, **options)
 
 
 def check_task(task_id: str, parts: tuple[str, ...]) -> None:

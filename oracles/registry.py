@@ -15,10 +15,7 @@ def register_oracle(oracle_class: type[Oracle]) -> None:
     Raises:
         RequestError: the task has one already.
     """
-    task_id = oracle_class.task
-    if task_id in _classes:
-        raise RequestError(f"task {task_id!r}: has an oracle already, {_classes[task_id].__qualname__}")
-    _classes[task_id] = oracle_class
+    _take(_classes, oracle_class, "an oracle")
 
 
 def get_oracle(task_id: str) -> type[Oracle]:
@@ -40,12 +37,16 @@ def register_floor(policy_class: type[Oracle]) -> None:
     Raises:
         RequestError: the task has one already.
     """
-    task_id = policy_class.task
-    if task_id in _floors:
-        raise RequestError(f"task {task_id!r}: has a floor already, {_floors[task_id].__qualname__}")
-    _floors[task_id] = policy_class
+    _take(_floors, policy_class, "a floor")
 
 
 def get_floor(task_id: str) -> type[Oracle] | None:
     """A task's own failing policy, or None where it brings none."""
     return _floors.get(task_id)
+
+
+def _take(known: dict[str, type[Oracle]], policy_class: type[Oracle], what: str) -> None:
+    task_id = policy_class.task
+    if task_id in known:
+        raise RequestError(f"task {task_id!r}: has {what} already, {known[task_id].__qualname__}")
+    known[task_id] = policy_class

@@ -22,6 +22,7 @@ from etude.envs.tabletop.starts import (
 
 TOLERANCE, LYING, RESTING = 0.02, 0.002, 0.1
 FALLING = 0.05
+BRING, RELEASE = 0.5, 0.4
 WITHIN, FAR, NEAR = 0.005, 1.0, 0.1
 RESTING_PLACE = np.array([0, 0, CUBE_HALF])
 
@@ -31,14 +32,11 @@ class Place(Primitive):
 
     Attributes:
         over: metres beside and above where the cube should lie, within which letting go of it pays.
-        bring: share of the progress that bringing the cube there has.
-        release: share that letting go has; what is left is the retreat's.
     """
 
     id = "place"
     horizon = 50
     over = (TOLERANCE, FALLING)
-    bring, release = 0.5, 0.4
     starts = (
         f"cube in the air over {extent(OVER_PAD)} above the target, grasped {IN_HAND_WORDS}; {PAD_WORDS}; "
         f"{FURNITURE_WORDS}"
@@ -59,8 +57,8 @@ class Place(Primitive):
         near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
         over = _above(scene, *self.over)
         brought = np.where(over, REACHED + (1 - REACHED) * near, grasped_progress(scene, near))
-        left = self.release * scene.release + (1 - self.bring - self.release) * scene.retreat
-        return self.bring * brought + np.where(over, left, 0.0)
+        left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
+        return BRING * brought + np.where(over, left, 0.0)
 
     def ready(self, scene: Scene) -> NDArray[np.bool_]:
         """Whether the cube is held, or has been let go over the target."""
