@@ -67,6 +67,7 @@ class Recipe:
         noise: makes the action noise for so many action components.
         replay_buffer: what happens to the replay buffer when a task begins.
         exploration: what happens to the learnt spread of a Gaussian policy's actions when a task begins.
+        shrink: what the action layer's weights are multiplied by when a task begins.
         rollout: environment steps between updates, in total over the environments.
     """
 
@@ -76,6 +77,7 @@ class Recipe:
     rollout: int
     replay_buffer: Literal["keep", "reset"] = "reset"
     exploration: Literal["keep", "reset"] = "keep"
+    shrink: float = 1.0
 
     @property
     def off_policy(self) -> bool:
@@ -147,6 +149,7 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
     at_switch: Any = settings.pop(ours, usual)
     if at_switch not in ("keep", "reset"):
         raise RequestError(f"{KEY}.{ours}: {at_switch!r}; must be keep or reset")
+    shrink = 1.0 if off_policy else _read_share("shrink", settings.pop("shrink", 1.0))
     taken = {name: p for name, p in inspect.signature(cls).parameters.items() if name not in OURS}
     for name in settings:
         if name in OURS:
@@ -165,7 +168,7 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
         else (keywords.get("n_steps", taken["n_steps"].default))
     )
     steps = period[0] if isinstance(period, tuple) else period
-    return Recipe(cls, keywords, noise, **{ours: at_switch}, rollout=steps * environments)
+    return Recipe(cls, keywords, noise, **{ours: at_switch}, shrink=shrink, rollout=steps * environments)
 
 
 def _find_algorithm(name: str) -> type[BaseAlgorithm]:
@@ -247,6 +250,12 @@ def _check_range(name: str, value: Any, key: str) -> None:
         raise RequestError(f"{key}: {value}; must lie in [0, 1]")
     if name == "gradient_steps" and value < 1 and value != -1:
         raise RequestError(f"{key}: {value}; must be positive, or -1 for one a step")
+
+
+def _read_share(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise RequestError(f"{KEY}.{name}: {value!r}; must be a number above 0 and at most 1")
+    return float(value)
 
 
 def _describe(annotation: Any) -> str:

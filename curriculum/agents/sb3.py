@@ -70,11 +70,14 @@ class SB3Agent:
         self._begun = False
 
     def begin_task(self, task: str, envs: VectorEnv[Any, Any, Any], budget: int) -> None:
-        """Start to learn a task; the replay buffer or the spread of the actions is kept or reset, as asked."""
+        """Start to learn a task; replay buffer, spread and size of the actions are kept or not, as asked."""
         model = self._model
         spread = getattr(model.policy, "log_std", None)
         if self._recipe.exploration == "reset" and self._begun and spread is not None:
             spread.data.fill_(model.policy.log_std_init)
+        if self._recipe.shrink != 1 and self._begun:
+            for weights in cast(Any, model.policy).action_net.parameters():
+                weights.data.mul_(self._recipe.shrink)
         if isinstance(model, OffPolicyAlgorithm) and self._begun:
             if self._recipe.replay_buffer == "reset":
                 assert model.replay_buffer is not None

@@ -11,7 +11,7 @@ from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import DRAWER_INSIDE, DRAWER_TRAVEL, SHUT_HANDLE, Scene, once, within
 from etude.envs.tabletop.starts import FURNITURE_WORDS, IN_HAND_WORDS, arrange, drawn, extent, hold
 
-BRING, RELEASE = 0.5, 0.25
+BRING, RELEASE = 0.25, 0.45
 WITHIN, FAR, NEAR = 0.06, 1.0, 0.1
 OPENING = np.array([[0.9 * DRAWER_TRAVEL], [DRAWER_TRAVEL]])
 BEFORE_DRAWER = np.array([[-0.08, 0.1, 0.12], [0.08, 0.2, 0.2]])

@@ -22,7 +22,7 @@ from etude.envs.tabletop.starts import (
 
 TOLERANCE, LYING, RESTING = 0.02, 0.002, 0.1
 FALLING = 0.05
-BRING, RELEASE = 0.5, 0.4
+BRING, RELEASE = 0.25, 0.45
 WITHIN, FAR, NEAR = 0.005, 1.0, 0.1
 RESTING_PLACE = np.array([0, 0, CUBE_HALF])
 
