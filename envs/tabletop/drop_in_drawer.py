@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.grasp import held
+from etude.envs.tabletop.grasp import REACHED, grasped_progress
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import DRAWER_INSIDE, DRAWER_TRAVEL, SHUT_HANDLE, Scene, once, within
@@ -47,14 +47,11 @@ class DropInDrawer(Primitive):
         scene.goal[ids] = scene.handle[ids] + LYING_PLACE
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
-        """The cube's closeness to a place in the drawer, then the gripper's opening and retreat."""
+        """The grasped cube's closeness to a place in the drawer, then the gripper's opening and retreat."""
         near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
+        brought = np.where(over_drawer(scene), REACHED + (1 - REACHED) * near, grasped_progress(scene, near))
         left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
-        return np.where(scene.cube_in_drawer, BRING + left, BRING * near)
-
-    def ready(self, scene: Scene) -> NDArray[np.bool_]:
-        """Whether the cube is held, or has been let go over the drawer."""
-        return held(scene) | over_drawer(scene)
+        return np.where(scene.cube_in_drawer, BRING + left, BRING * brought)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube is in the drawer, the gripper open and away."""
