@@ -7,6 +7,7 @@ from etude.curriculum.metrics import (  # noqa: F401
     transfer,
     continual_world,
     interference,
+    policies,
 )
 from etude.curriculum.metrics.backward import BackwardTransfer, backward_transfer
 from etude.curriculum.metrics.forward import forward_transfer

@@ -110,12 +110,13 @@ def dormant_share(layers: Iterable[ArrayLike], threshold: float = DORMANT) -> fl
     return float(np.concatenate(dormant).mean()) if dormant else float("nan")
 
 
-def probe_r2(features: ArrayLike, targets: ArrayLike, held_out: ArrayLike, penalty: float = 1e-3) -> float:
+def probe_r2(features: ArrayLike, targets: ArrayLike, held_out: ArrayLike, penalty: float = 1e-2) -> float:
     """How well a linear probe reads targets off features it has not seen: held-out R² (after Davari et al. 2022).
 
-    A ridge regression on the rows that are not held out, whose features are brought to mean 0 and deviation 1; it
-    minimises the mean squared error plus `penalty` times the squared weights. R² is `1 - residual / variation`, both
-    summed over the held-out rows and all components of the targets; it has no lower end.
+    A ridge regression on the rows that are not held out, their mean taken off features and targets. It minimises the
+    mean squared error plus the squared weights times `penalty` times the features' mean variance, so that neither a
+    rotation nor a common scale of the features changes it. R² is `1 - residual / variation`, both summed over the
+    held-out rows and all components of the targets; it has no lower end.
 
     Args:
         features: (n, F).
@@ -134,11 +135,11 @@ def probe_r2(features: ArrayLike, targets: ArrayLike, held_out: ArrayLike, penal
         raise RequestError(f"targets: {len(y)} and held_out: {len(out)} rows, must be as many as features, {len(x)}")
     if out.all() or not out.any():
         return float("nan")
-    mean, spread = x[~out].mean(axis=0), x[~out].std(axis=0)
-    x = (x - mean) / np.where(spread > 0, spread, 1)
-    middle, seen = y[~out].mean(axis=0), x[~out]
-    ridge = seen.T @ seen / len(seen) + penalty * np.eye(x.shape[1])
-    weights = np.linalg.solve(ridge, seen.T @ (y[~out] - middle) / len(seen))
+    x, middle = x - x[~out].mean(axis=0), y[~out].mean(axis=0)
+    seen = x[~out]
+    covariance = seen.T @ seen / len(seen)
+    ridge = covariance + penalty * np.trace(covariance) / x.shape[1] * np.eye(x.shape[1])
+    weights = np.linalg.lstsq(ridge, seen.T @ (y[~out] - middle) / len(seen), rcond=None)[0]
     residual = ((y[out] - middle - x[out] @ weights) ** 2).sum()
     variation = ((y[out] - y[out].mean(axis=0)) ** 2).sum()
     return float(1 - residual / variation) if variation > 0 else float("nan")

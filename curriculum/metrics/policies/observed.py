@@ -6,15 +6,17 @@ from contextlib import closing
 
 import numpy as np
 
-from etude.curriculum.metrics.policies.stored import EPISODES, Arrays, Policies
+from etude.curriculum.metrics.policies.stored import Arrays, Policies
 from etude.oracles import evaluation_seeds
 
-HELD_OUT = 2
-"""Every so many-th episode is held out of what a probe learns from."""
+EPISODES = 128
+"""Of the stream of evaluation episodes, whose first ones agents are evaluated on: with fewer, probes learn starts."""
+EVERY = 4
+"""Steps from one observation to the next: those in between are much like them."""
 
 
 def observed(policies: Policies, task: str) -> Arrays:
-    """What the oracle sees and does in the first 20 evaluation episodes of a task, all steps of all episodes.
+    """What the oracle sees and does at every fourth step of 128 evaluation episodes of a task.
 
     Returns:
         `observations` (n, O), as the suite's agent sees them, `actions` (n, A), and `held_out` (n,) bool: every other
@@ -26,29 +28,33 @@ def observed(policies: Policies, task: str) -> Arrays:
 
 def observed_key(policies: Policies, task: str) -> dict[str, object]:
     """What a task's observations depend on."""
-    episodes = min(policies.episodes, EPISODES)
-    return {"episodes": episodes, "fingerprint": policies.fingerprint(task, episodes)}
+    return {"every": EVERY, "fingerprint": policies.fingerprint(task, EPISODES)}
 
 
 def _watch(policies: Policies, task: str) -> Arrays:
     from etude.curriculum.evaluator import task_envs
     from etude.oracles.policies import oracle_policy
 
-    seeds = evaluation_seeds(task, min(policies.episodes, EPISODES))
+    seeds = evaluation_seeds(task, EPISODES)
     rows = np.arange(len(seeds))
     seen, done, whose = [], [], []
     with closing(task_envs(policies.suite, task, len(seeds))) as envs:
         oracle = oracle_policy(task, envs)
         observations, _ = envs.reset(seed=seeds)
-        running = np.ones(len(seeds), np.bool_)
+        running, step = np.ones(len(seeds), np.bool_), 0
         while running.any():
             actions = oracle(observations)
-            seen.append(observations[running])
-            done.append(actions[running])
-            whose.append(rows[running])
+            if step % EVERY == 0:
+                seen.append(observations[running])
+                done.append(actions[running])
+                whose.append(rows[running])
             observations, _, terminated, truncated, _ = envs.step(actions)
             running &= ~(terminated | truncated)
-    held_out = np.concatenate(whose) % HELD_OUT == HELD_OUT - 1
-    return {"observations": np.concatenate(seen), "actions": np.concatenate(done), "held_out": held_out}
+            step += 1
+    return {
+        "observations": np.concatenate(seen),
+        "actions": np.concatenate(done),
+        "held_out": np.concatenate(whose) % 2 == 1,
+    }
 
 

@@ -27,8 +27,6 @@ Arrays = Mapping[str, NDArray[Any]]
 
 VERSION = 1
 """Raised whenever what is kept in the cache would come out otherwise, so that it is measured again."""
-EPISODES = 20
-"""The most evaluation episodes of a task whose observations are used."""
 
 
 class Unmeasurable(Exception):
@@ -66,8 +64,8 @@ class Policies:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What to call the policies: `untrained`, then the task that each was trained on last."""
-        return ("untrained", *self.tasks)
+        """What to call the policies: `untrained`, then `after` the task that each was trained on last."""
+        return ("untrained", *(f"after {task}" for task in self.tasks))
 
     def run(self, seed: int) -> RunFolder:
         """The folder of a seed's sequential run."""
