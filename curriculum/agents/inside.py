@@ -39,7 +39,7 @@ def hidden_layers(policy: Any, observations: NDArray[Any]) -> dict[str, NDArray[
                 layers[f"hidden {len(layers) + 1}"] = latent
             latent = module(latent)
         layers[f"hidden {len(layers) + 1}" if modules else "input"] = latent
-    return {name: cast(NDArray[Any], layer.cpu().numpy()) for name, layer in layers.items()}
+    return {name: layer.cpu().numpy() for name, layer in layers.items()}
 
 
 def state_values(policy: Any, observations: NDArray[Any]) -> NDArray[Any]:
@@ -82,13 +82,15 @@ def policy_gradient(model: BaseAlgorithm, envs: Envs, steps: int) -> NDArray[Any
         _off_policy_loss(model, steps).backward()  # type: ignore[no-untyped-call]
     moved = [-p.grad.reshape(-1) for p in policy_parameters.values() if p.grad is not None]
     model.policy.zero_grad(set_to_none=True)
-    return cast(NDArray[Any], torch.cat(moved).cpu().numpy())
+    return torch.cat(moved).cpu().numpy()
 
 
 def _on_policy_loss(model: OnPolicyAlgorithm, callback: BaseCallback, steps: int) -> torch.Tensor:
     assert model.env is not None
-    observations, actions, advantages = [], [], []
-    while sum(map(len, advantages)) < steps:
+    observations: list[torch.Tensor] = []
+    actions: list[torch.Tensor] = []
+    advantages: list[torch.Tensor] = []
+    while sum(len(some) for some in advantages) < steps:
         model.collect_rollouts(model.env, callback, model.rollout_buffer, n_rollout_steps=model.n_steps)
         for batch in model.rollout_buffer.get(batch_size=None):
             observations.append(batch.observations)
@@ -116,7 +118,8 @@ def _off_policy_loss(model: BaseAlgorithm, steps: int) -> torch.Tensor:
 
 
 def _least_value(policy: Any, observations: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
-    """(N,) the least of the critics' values; TQC's answer with (N, critics, quantiles), the others' with (N, 1) each."""
+    """(N,) the least of the critics' values: TQC's come as (N, critics, quantiles), the others' as a tuple of (N, 1)."""
     critics = policy.critic(observations, actions)
     each = critics.mean(dim=2) if isinstance(critics, torch.Tensor) else torch.cat(critics, dim=1)
-    return cast(torch.Tensor, each.min(dim=1).values)
+    least: torch.Tensor = each.min(dim=1).values
+    return least

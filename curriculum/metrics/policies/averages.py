@@ -52,7 +52,7 @@ def after_every_task(
         source: as of a metric.
         tier: as of a metric.
         tasks: the least number of tasks that it needs.
-        axes: how many of the further axes run over the tasks; there are no others.
+        axes: how many further axes there are, all of which run over the tasks.
         empty: why there is no value where all is nan.
     """
 
@@ -67,6 +67,25 @@ def after_every_task(
         at_the_end.__doc__, curve.__doc__ = measure.__doc__, f"{name} of the untrained policy and after every task."
         metric(name, direction=direction, source=source, tier=tier, tasks=tasks)(at_the_end)
         metric(f"{name}_curve", direction=direction, source=source, tier=tier, tasks=tasks)(curve)
+        return measure
+
+    return register
+
+
+def task_by_task(
+    name: str, *, direction: Direction, source: str, empty: str = "none of it is defined"
+) -> Callable[[Measure], Measure]:
+    """Register what is measured of every policy on every task, (N+1, N), as one metric: a row a policy.
+
+    A decorator; the arguments are those of `after_every_task`, the name is the metric's.
+    """
+
+    def register(measure: Measure) -> Measure:
+        def matrix(view: StudyView) -> Value | Undefined:
+            return over_seeds(view, measure, [view.policies.names, view.tasks], empty)
+
+        matrix.__doc__ = measure.__doc__
+        metric(name, direction=direction, source=source, tier="extended")(matrix)
         return measure
 
     return register

@@ -32,7 +32,7 @@ def nearest_shares(actions: ArrayLike, references: ArrayLike, own: int) -> Float
     acted, wanted = np.asarray(actions, np.float64), np.asarray(references, np.float64)
     if acted.ndim != 2 or wanted.ndim != 3 or wanted.shape[1:] != acted.shape:
         raise RequestError(f"references: shape {wanted.shape}, must be (N, *{acted.shape}) to fit the actions")
-    able = ~np.isnan(wanted).any(axis=(1, 2))
+    able = np.asarray(~np.isnan(wanted).any(axis=(1, 2)))
     if not able[own]:
         raise RequestError("references: the own task's actions must be numbers")
     distances = np.where(able[:, None], np.linalg.norm(wanted - acted, axis=2), np.inf)

@@ -168,7 +168,8 @@ def principal_components(features: ArrayLike, components: int = 2) -> FloatArray
 
 
 def _singular_values(features: ArrayLike) -> FloatArray:
-    return np.linalg.svd(_matrix("features", features), compute_uv=False)
+    values: FloatArray = np.linalg.svd(_matrix("features", features), compute_uv=False).astype(np.float64)
+    return values
 
 
 def _matrix(name: str, values: ArrayLike) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def _watch(policies: Policies, task: str) -> Arrays:
     from etude.curriculum.evaluator import task_envs
     from etude.oracles.policies import oracle_policy
 
-    seeds = evaluation_seeds(task, EPISODES)
+    seeds: Any = evaluation_seeds(task, EPISODES)
     rows = np.arange(len(seeds))
     seen, done, whose = [], [], []
     with closing(task_envs(policies.suite, task, len(seeds))) as envs:
@@ -56,5 +57,3 @@ def _watch(policies: Policies, task: str) -> Arrays:
         "actions": np.concatenate(done),
         "held_out": np.concatenate(whose) % 2 == 1,
     }
-
-

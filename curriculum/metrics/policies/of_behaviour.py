@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from etude.curriculum.metrics.arrays import FloatArray
-from etude.curriculum.metrics.policies.averages import after_every_task, of_old_tasks
+from etude.curriculum.metrics.policies.averages import after_every_task, of_old_tasks, task_by_task
 from etude.curriculum.metrics.policies.behaviour import calibration_error
 from etude.curriculum.metrics.policies.played import played, validation_anchors
 from etude.curriculum.metrics.policies.stored import Arrays, Policies, Unmeasurable
@@ -15,9 +15,9 @@ WU = "after Wu et al. 2019, Large scale incremental learning, and Masana et al. 
 GUO = "after Guo et al. 2017, On calibration of modern neural networks"
 
 
-@after_every_task(direction="higher", source=VALIDATION, axes=1)
-def validation_per_task(policies: Policies, seed: int) -> FloatArray:
-    """Each task's score on the validation episodes."""
+@task_by_task("validation_matrix", direction="higher", source=VALIDATION)
+def validation_scores(policies: Policies, seed: int) -> FloatArray:
+    """Each policy's score on each task's validation episodes."""
     if policies.curves.of == "success":
         return np.stack([100 * own["successes"].mean(axis=-1) for own in _all(policies, seed)])
     returns = np.stack([own["returns"].mean(axis=-1) for own in _all(policies, seed)])
@@ -28,7 +28,7 @@ def validation_per_task(policies: Policies, seed: int) -> FloatArray:
 @after_every_task(direction="higher", source=VALIDATION)
 def validation_score(policies: Policies, seed: int) -> FloatArray:
     """The mean over the tasks of the score on validation episodes: for choosing, never reported as a result."""
-    return np.asarray(validation_per_task(policies, seed).mean(axis=-1))
+    return np.asarray(validation_scores(policies, seed).mean(axis=-1))
 
 
 @after_every_task(direction="none", source=WU, axes=2, tasks=2)
@@ -48,15 +48,15 @@ def recency_bias(policies: Policies, seed: int) -> FloatArray:
 @after_every_task(direction="lower", source=GUO)
 def value_calibration(policies: Policies, seed: int) -> FloatArray:
     """The expected absolute gap between the critic's value at the start of an episode and what followed."""
-    return np.array([calibration_error(*map(np.ravel, _expected(own))) for own in _all(policies, seed)])
+    pairs = [_expected(own) for own in _all(policies, seed)]
+    return np.array([calibration_error(values.ravel(), came.ravel()) for values, came in pairs])
 
 
-@after_every_task(direction="lower", source=GUO, axes=1)
+@task_by_task("value_calibration_per_task", direction="lower", source=GUO)
 def value_calibration_per_task(policies: Policies, seed: int) -> FloatArray:
     """The same within each task."""
-    return np.array(
-        [[calibration_error(*task) for task in zip(*_expected(own), strict=True)] for own in _all(policies, seed)]
-    )
+    pairs = [zip(*_expected(own), strict=True) for own in _all(policies, seed)]
+    return np.array([[calibration_error(values, came) for values, came in tasks] for tasks in pairs])
 
 
 def _all(policies: Policies, seed: int) -> list[Arrays]:

@@ -7,7 +7,7 @@ import numpy as np
 from etude.curriculum.metrics.arrays import FloatArray, mean_of_defined
 from etude.curriculum.metrics.headline import GATE
 from etude.curriculum.metrics.matrix import learnt, matrix
-from etude.curriculum.metrics.policies.averages import after_every_task, of_old_tasks, over_seeds
+from etude.curriculum.metrics.policies.averages import after_every_task, of_old_tasks, over_seeds, task_by_task
 from etude.curriculum.metrics.policies.represented import dormant, represented
 from etude.curriculum.metrics.policies.stored import Policies, Unmeasurable
 from etude.curriculum.metrics.registry import Undefined, Value, metric
@@ -20,20 +20,20 @@ SOKAR = "Sokar et al. 2023, The dormant neuron phenomenon in deep reinforcement 
 ROY = "Roy & Vetterli 2007, The effective rank"
 KUMAR = "Kumar et al. 2021, Implicit under-parameterization inhibits data-efficient deep reinforcement learning"
 
-NO_PROBE = "needs at least 2 evaluation episodes, and oracles whose actions vary"
+NO_PROBE = "needs oracles whose actions vary"
 NO_VARIATION = "the features do not vary"
 
 
-@after_every_task(direction="higher", source=DAVARI, axes=1, empty=NO_PROBE)
-def probe_per_task(policies: Policies, seed: int) -> FloatArray:
-    """How well a linear probe reads each task's oracle's actions off the features: held-out R²."""
+@task_by_task("probe_matrix", direction="higher", source=DAVARI, empty=NO_PROBE)
+def probes(policies: Policies, seed: int) -> FloatArray:
+    """How well a linear probe reads each task's oracle's actions off each policy's features: held-out R²."""
     return np.asarray(represented(policies, seed)["probe"])
 
 
 @after_every_task(direction="higher", source=DAVARI, empty=NO_PROBE)
 def probe_acc(policies: Policies, seed: int) -> FloatArray:
-    """The mean of it over the tasks."""
-    return mean_of_defined(probe_per_task(policies, seed))
+    """How well a linear probe reads the oracles' actions off the features: held-out R², on average over the tasks."""
+    return mean_of_defined(probes(policies, seed))
 
 
 @after_every_task(direction="lower", source=DAVARI, tasks=2, empty=NO_PROBE)
@@ -110,6 +110,6 @@ def _alike(policies: Policies, seed: int) -> FloatArray:
 
 def _probe_drop(policies: Policies, seed: int) -> FloatArray:
     """(N+1, N) how far policy k's R² of task j lies below what it was at the end of the task's own training."""
-    probe = probe_per_task(policies, seed)
+    probe = probes(policies, seed)
     drops: FloatArray = np.diagonal(probe[1:]) - probe
     return drops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,8 @@ def _retrain(policies: Policies, seed: int, task: str) -> Arrays:
     steps = rollout * max(1, round(SHARE * suite.budget[task] / rollout))
     agent = policies.agent(seed, len(policies.tasks), draws=stream_seed(seed, "retrained", task))
     with closing(task_envs(suite, task, suite.agent.environments)) as envs:
-        envs.reset(seed=[stream_seed(seed, "retrained", task, i) for i in range(envs.num_envs)])
+        starts: Any = [stream_seed(seed, "retrained", task, i) for i in range(envs.num_envs)]
+        envs.reset(seed=starts)
         agent.begin_task(task, envs, steps)
         agent.learn(steps)
         agent.end_task(task)
@@ -79,6 +81,7 @@ def _pull(policies: Policies, seed: int, k: int) -> Arrays:
     for task in suite.tasks:
         agent = policies.agent(seed, k, "policy_gradient", draws=stream_seed(seed, "gradient", task))
         with closing(task_envs(suite, task, suite.agent.environments)) as envs:
-            envs.reset(seed=[stream_seed(seed, "gradient", task, i) for i in range(envs.num_envs)])
+            starts: Any = [stream_seed(seed, "gradient", task, i) for i in range(envs.num_envs)]
+            envs.reset(seed=starts)
             pulls.append(np.asarray(agent.policy_gradient(envs, GRADIENT_STEPS), np.float32))
     return {"gradients": np.stack(pulls)}

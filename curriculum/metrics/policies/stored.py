@@ -39,14 +39,14 @@ class Policies:
     Attributes:
         curves: the study's records.
         suite: its suite.
-        tell: called with what is being measured now, in words; does nothing unless set.
+        tell: called with what is being measured now, in words.
     """
 
     def __init__(self, curves: Curves) -> None:
         """Those of the study that the records are from; nothing is read yet."""
         self.curves = curves
         self.suite = curves.suite
-        self.tell: Callable[[str], None] = lambda text: None
+        self.tell: Callable[[str], None] | None = None
         self._cache = curves.study / "cache"
         self._known: dict[str, Arrays] = {}
         self._digests: dict[Path, str] = {}
@@ -159,7 +159,8 @@ class Policies:
             if arrays is None:
                 from etude.curriculum.agents.generators import untouched_generators
 
-                self.tell(told or what)
+                if self.tell is not None:
+                    self.tell(told or what)
                 try:
                     with untouched_generators():
                         arrays = measure()
