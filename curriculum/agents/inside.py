@@ -33,13 +33,13 @@ def hidden_layers(policy: Any, observations: NDArray[Any]) -> dict[str, NDArray[
             actor = policy.actor
             latent = actor.extract_features(tensor, actor.features_extractor)
             modules = list(actor.latent_pi if hasattr(actor, "latent_pi") else actor.mu[:-2])
-        layers: dict[str, torch.Tensor] = {}
+        layers = [latent]
         for module in modules:
-            if isinstance(module, torch.nn.Linear) and module is not modules[0]:
-                layers[f"hidden {len(layers) + 1}"] = latent
-            latent = module(latent)
-        layers[f"hidden {len(layers) + 1}" if modules else "input"] = latent
-    return {name: layer.cpu().numpy() for name, layer in layers.items()}
+            if isinstance(module, torch.nn.Linear):
+                layers.append(latent)
+            layers[-1] = latent = module(latent)
+    hidden = {f"hidden {place}": layer for place, layer in enumerate(layers[1:], 1)} or {"input": latent}
+    return {name: layer.cpu().numpy() for name, layer in hidden.items()}
 
 
 def state_values(policy: Any, observations: NDArray[Any]) -> NDArray[Any]:
@@ -118,7 +118,7 @@ def _off_policy_loss(model: BaseAlgorithm, steps: int) -> torch.Tensor:
 
 
 def _least_value(policy: Any, observations: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
-    """(N,) the least of the critics' values: TQC's come as (N, critics, quantiles), the others' as a tuple of (N, 1)."""
+    """(N,) the least of the critics' values; TQC's come as (N, critics, quantiles), the others' as (N, 1) each."""
     critics = policy.critic(observations, actions)
     each = critics.mean(dim=2) if isinstance(critics, torch.Tensor) else torch.cat(critics, dim=1)
     least: torch.Tensor = each.min(dim=1).values

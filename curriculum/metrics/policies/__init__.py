@@ -8,7 +8,7 @@ from etude.curriculum.metrics.policies.behaviour import (
     nearest_shares,
     off_diagonal_mean,
 )
-from etude.curriculum.metrics.policies.features import (
+from etude.curriculum.metrics.policies.representation import (
     dormant_share,
     effective_rank,
     feature_movement,
@@ -17,7 +17,7 @@ from etude.curriculum.metrics.policies.features import (
     probe_r2,
     srank,
 )
-from etude.curriculum.metrics.policies.represented import features
+from etude.curriculum.metrics.policies.represented import read_features
 from etude.curriculum.metrics.policies.stored import Policies, Unmeasurable
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "dormant_share",
     "effective_rank",
     "feature_movement",
-    "features",
+    "read_features",
     "linear_cka",
     "nearest_shares",
     "off_diagonal_mean",

@@ -101,12 +101,14 @@ def _recovery(view: StudyView) -> tuple[FloatArray | Undefined, dict[str, str]]:
     lost = learnt(point)[:-1] - point[-1, :-1]
     tasks = view.tasks[:-1]
     left_out = {
-        task: f"lost {loss:z.1f} of its {view.curves.of}, below {GATE:g}"
+        task: f"{view.curves.of} fell by {loss:z.1f}, less than {GATE:g}"
         for task, loss in zip(tasks, lost, strict=True)
         if loss < GATE
     }
     if len(left_out) == len(tasks):
-        return Undefined(f"no task lost {GATE:g} or more of its {view.curves.of}: nothing to bring back"), left_out
+        return Undefined(
+            f"no task's {view.curves.of} fell by {GATE:g} or more: there is nothing to bring back"
+        ), left_out
     try:
         after = view.over_seeds(np.stack([_after(view.policies, seed, left_out) for seed in view.seeds]))
     except Unmeasurable as error:

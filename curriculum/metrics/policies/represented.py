@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from etude.curriculum.metrics.arrays import FloatArray
-from etude.curriculum.metrics.policies.features import (
+from etude.curriculum.metrics.policies.observed import observed, observed_key
+from etude.curriculum.metrics.policies.representation import (
     dormant_share,
     effective_rank,
     feature_movement,
@@ -13,7 +14,6 @@ from etude.curriculum.metrics.policies.features import (
     probe_r2,
     srank,
 )
-from etude.curriculum.metrics.policies.observed import observed, observed_key
 from etude.curriculum.metrics.policies.stored import Arrays, Policies
 
 
@@ -40,7 +40,7 @@ def dormant(policies: Policies, seed: int) -> FloatArray:
     return policies.kept("dormant", _key(policies, seed), measure, _told(seed))["dormant"]
 
 
-def features(policies: Policies, seed: int, k: int) -> list[FloatArray]:
+def read_features(policies: Policies, seed: int, k: int) -> list[FloatArray]:
     """Policy k's features, (n, F), of each task's fixed observations.
 
     Raises:
@@ -51,7 +51,7 @@ def features(policies: Policies, seed: int, k: int) -> list[FloatArray]:
 
 
 def _represent(policies: Policies, seed: int) -> Arrays:
-    by_policy = [features(policies, seed, k) for k in range(len(policies.names))]
+    by_policy = [read_features(policies, seed, k) for k in range(len(policies.names))]
     by_task = list(zip(*by_policy, strict=True))
     seen = [observed(policies, task) for task in policies.tasks]
     together = [np.concatenate(own) for own in by_policy]

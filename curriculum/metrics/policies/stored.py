@@ -175,7 +175,7 @@ class Policies:
 def _read(path: Path) -> Arrays | None:
     """The arrays of a file; None where there is none that can be read."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             return dict(stored)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
