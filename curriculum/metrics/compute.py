@@ -12,6 +12,7 @@ from etude.curriculum.metrics.added import add_metric, plugin_faults
 from etude.curriculum.metrics.alarms import alarms
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.bootstrap import bootstrap, describe_interval
+from etude.curriculum.metrics.cost import cost_of_runs
 from etude.curriculum.metrics.curves import Curves, Of, load_curves
 from etude.curriculum.metrics.registry import Metric, Tier, Undefined, Value, get_metric, metric_names
 from etude.curriculum.metrics.statistics import over_seeds
@@ -89,6 +90,7 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
             "of": curves.of,
             "metrics": described,
             "tasks": tasks,
+            "costs": cost_of_runs(curves),
             "regimes": {group: _describe_group(curves, group) for group in curves.regimes},
             "warnings": alarms(curves, tasks),
         }
