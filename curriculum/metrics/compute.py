@@ -65,7 +65,7 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
     counted = {metric.name: finished_seeds(curves, metric.regimes) for metric in metrics}
     of_tasks = finished_seeds(curves, ("sequential",))
     views = {seeds: StudyView(curves, seeds) for seeds in (of_tasks, *counted.values()) if seeds}
-    points = {metric.name: _at_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
+    points = {metric.name: measure_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
 
     samples: dict[str, FloatArray] = {}
     for seeds, view in views.items():
@@ -111,7 +111,8 @@ def _groups(curves: Curves, regimes: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(group for regime in regimes for group in groups_of(curves.suite, regime)))
 
 
-def _at_point(curves: Curves, metric: Metric, view: StudyView | None) -> Value | Undefined:
+def measure_point(curves: Curves, metric: Metric, view: StudyView | None) -> Value | Undefined:
+    """What a metric makes of a view of all seeds that finished what it reads; None where no seed has."""
     for regime in metric.regimes:
         for group in groups_of(curves.suite, regime):
             if group not in curves.regimes:
