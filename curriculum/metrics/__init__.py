@@ -7,6 +7,9 @@ from etude.curriculum.metrics import (  # noqa: F401
     transfer,
     continual_world,
     interference,
+    orders,
+    sensitivity,
+    cost,
     policies,
 )
 from etude.curriculum.metrics.backward import BackwardTransfer, backward_transfer
