@@ -18,10 +18,10 @@ from etude.curriculum.agents.vecenv import SB3Envs
 Envs = VectorEnv[Any, Any, Any]
 
 
-def hidden_layers(policy: Any, observations: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The policy network's hidden layers after their activation functions, (N, H) each, the last one last.
+def layers_of(policy: Any, observations: NDArray[Any]) -> list[NDArray[Any]]:
+    """The policy network's input, then its hidden layers after their activation functions, (N, H) each.
 
-    The last entry is what the actions are read off; without hidden layers it is the input.
+    The last one is what the actions are read off.
     """
     policy.set_training_mode(False)
     with torch.no_grad():
@@ -38,8 +38,7 @@ def hidden_layers(policy: Any, observations: NDArray[Any]) -> dict[str, NDArray[
             if isinstance(module, torch.nn.Linear):
                 layers.append(latent)
             layers[-1] = latent = module(latent)
-    hidden = {f"hidden {place}": layer for place, layer in enumerate(layers[1:], 1)} or {"input": latent}
-    return {name: layer.cpu().numpy() for name, layer in hidden.items()}
+    return [layer.cpu().numpy() for layer in layers]
 
 
 def state_values(policy: Any, observations: NDArray[Any]) -> NDArray[Any]:

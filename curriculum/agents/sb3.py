@@ -22,7 +22,7 @@ from stable_baselines3.common.save_util import recursive_getattr
 
 from etude.curriculum.agents.buffers import load_buffer, save_buffer
 from etude.curriculum.agents.generators import generators_state, restore_generators
-from etude.curriculum.agents.inside import hidden_layers, policy_gradient, state_values, trained_weights
+from etude.curriculum.agents.inside import layers_of, policy_gradient, state_values, trained_weights
 from etude.curriculum.agents.protocol import Diverged
 from etude.curriculum.agents.recipe import optimisers_of, read_recipe
 from etude.curriculum.agents.vecenv import SB3Envs, Spaces
@@ -116,11 +116,12 @@ class SB3Agent:
 
     def features(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The last hidden layer of the policy network, (N, F)."""
-        return list(self.activations(observations).values())[-1]
+        return layers_of(self._model.policy, observations)[-1]
 
     def activations(self, observations: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """The policy network's hidden layers after their activation functions, (N, H) each, the last one last."""
-        return hidden_layers(self._model.policy, observations)
+        hidden = layers_of(self._model.policy, observations)[1:]
+        return {f"hidden {place}": layer for place, layer in enumerate(hidden, 1)}
 
     def value(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The critic's value of the observations, (N,); of an action value, the least at the policy's own action."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from etude.curriculum.saves import write_file
 from etude.curriculum.study import RunFolder, StudyFolder
-from etude.envs.errors import RunError
+from etude.envs.errors import RequestError, RunError
 
 if TYPE_CHECKING:
     from gymnasium import Space
@@ -131,11 +131,18 @@ class Policies:
         return self._digests[folder]
 
     def fingerprint(self, task: str, episodes: int) -> dict[str, Any]:
-        """What a task's episodes depend on, as its references have it."""
+        """What a task's episodes depend on, as its references have it.
+
+        Raises:
+            Unmeasurable: the task or its oracle is not there.
+        """
         from etude.oracles import fingerprint
 
         if (task, episodes) not in self._prints:
-            self._prints[task, episodes] = fingerprint(task, episodes)
+            try:
+                self._prints[task, episodes] = fingerprint(task, episodes)
+            except RequestError as error:
+                raise Unmeasurable(str(error)) from error
         return dict(self._prints[task, episodes])
 
     def kept(self, what: str, depends: Mapping[str, Any], measure: Callable[[], Arrays], told: str = "") -> Arrays:
@@ -164,8 +171,11 @@ class Policies:
                 try:
                     with untouched_generators():
                         arrays = measure()
-                except RunError as error:
-                    raise Unmeasurable(f"{told or what}: {error}") from error
+                except Unmeasurable:
+                    raise
+                except Exception as error:  # an agent of the user's own may raise anything
+                    whose = "" if isinstance(error, RunError | RequestError) else f"{type(error).__name__}: "
+                    raise Unmeasurable(f"{told or what}: {whose}{error}") from error
                 self._cache.mkdir(exist_ok=True)
                 _write(path, arrays)
             self._known[name] = arrays

@@ -79,6 +79,7 @@ def test_actions_are_read_off_the_features() -> None:
 def test_a_network_without_hidden_layers_has_its_input_as_features() -> None:
     agent = make("PPO", ON | {"batch_size": 16, "policy_kwargs": {"net_arch": []}}, pendulums())
     assert agent.features(OBSERVATIONS) == pytest.approx(OBSERVATIONS)
+    assert agent.activations(OBSERVATIONS) == {}
 
 
 @every_algorithm

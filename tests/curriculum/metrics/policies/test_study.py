@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from etude.curriculum.agents import protocol
+from etude.curriculum.agents.sb3 import SB3Agent
 from etude.curriculum.metrics import metric_names
 from etude.curriculum.metrics.compute import compute_metrics, measure
 from etude.curriculum.metrics.curves import Curves, load_curves
@@ -17,7 +18,7 @@ from etude.curriculum.metrics.matrix import learnt, matrix
 from etude.curriculum.metrics.policies.represented import read_features, represented
 from etude.curriculum.metrics.policies.retrained import retrained
 from etude.curriculum.metrics.view import StudyView
-from etude.oracles import evaluation_seeds, measure_references, rollout, score
+from etude.oracles import evaluation_seeds, measure_references, registry, rollout, score
 
 NAMES = [name for name in metric_names("full") if name not in metric_names("core")]
 TASKS = ("reach", "press-button", "open-drawer")
@@ -250,6 +251,23 @@ def test_a_policy_that_is_gone_is_named(copied: Path) -> None:
             assert entry["value"] is None, name
             wanted = "needs the stored policy runs/sequential-seed1/policies/256, which is not there"
             assert entry["reason"] == wanted, name
+
+
+def test_a_task_that_is_gone_leaves_what_reads_it_undefined(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(registry._classes, "press-button")
+    for name in ("probe_acc", "task_confusion", "validation_score", "grad_interference"):
+        assert measured(copied, name)[name]["reason"].startswith("task 'press-button': has no oracle"), name
+    assert measured(copied, "weight_norms")["weight_norms"]["value"] is not None
+
+
+def test_whatever_an_agent_raises_is_the_reason(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: object, observations: object) -> None:
+        raise ZeroDivisionError("of my own")
+
+    shutil.rmtree(copied / "cache")
+    monkeypatch.setattr(SB3Agent, "activations", fail)
+    reason = measured(copied, "dormant_ratio")["dormant_ratio"]["reason"]
+    assert reason == "features of sequential-seed0: ZeroDivisionError: of my own"
 
 
 def test_a_policy_that_cannot_be_read_is_named(copied: Path) -> None:
