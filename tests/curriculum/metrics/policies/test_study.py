@@ -15,10 +15,13 @@ from etude.curriculum.metrics import metric_names
 from etude.curriculum.metrics.compute import compute_metrics, measure
 from etude.curriculum.metrics.curves import Curves, load_curves
 from etude.curriculum.metrics.matrix import learnt, matrix
+from etude.curriculum.metrics.policies import feature_movement, linear_cka
+from etude.curriculum.metrics.policies.played import played
 from etude.curriculum.metrics.policies.represented import read_features, represented
 from etude.curriculum.metrics.policies.retrained import retrained
 from etude.curriculum.metrics.view import StudyView
 from etude.oracles import evaluation_seeds, measure_references, registry, rollout, score
+from tests.curriculum.metrics.policies import slow
 
 NAMES = [name for name in metric_names("full") if name not in metric_names("core")]
 TASKS = ("reach", "press-button", "open-drawer")
@@ -229,6 +232,52 @@ def test_a_task_that_lost_little_is_left_out_of_recovery_and_named(ppo_study: Pa
     found = measure(curves, ["recovery"])["metrics"]["recovery"]
     assert found["left_out"] == {"press-button": "score fell by 0.0, less than 10"}
     assert learnt(matrix(StudyView(curves, (0, 1))))[1] == pytest.approx(80)
+
+
+def test_what_is_said_of_old_tasks_compares_with_the_end_of_their_own_training(
+    ppo_study: Path, everything: dict[str, Any]
+) -> None:
+    """Task j's own training ends with policy j + 1; two tasks are old in the end, and one after the second."""
+    found = {name: entry["per_seed"].get("0") for name, entry in everything.items()}
+    policies = load_curves(ppo_study).policies
+    seen = [read_features(policies, 0, k) for k in range(4)]
+    alike, moved, probe = found["cka_matrix"], found["feature_drift_curve"], found["probe_matrix"]
+    assert alike[1][2][3] == pytest.approx(linear_cka(seen[2][1], seen[3][1]))
+    assert found["cka_final_curve"][2:] == pytest.approx([alike[0][1][2], (alike[0][1][3] + alike[1][2][3]) / 2])
+    ways = [feature_movement(seen[j + 1][j], seen[3][j]) for j in (0, 1)]
+    assert moved[2:] == pytest.approx([feature_movement(seen[1][0], seen[2][0]), np.mean(ways)])
+    drops = [probe[1][0] - probe[2][0], (probe[1][0] - probe[3][0] + probe[2][1] - probe[3][1]) / 2]
+    assert found["repr_forgetting_curve"][2:] == pytest.approx(drops)
+    shares = found["task_confusion_curve"]
+    recent = [shares[2][0][1], (shares[3][0][2] + shares[3][1][2]) / 2]
+    assert found["recency_bias_curve"][2:] == pytest.approx(recent)
+
+
+def test_the_value_at_the_start_is_compared_with_what_followed_and_the_value_at_the_cut(
+    ppo_study: Path, everything: dict[str, Any]
+) -> None:
+    own = played(load_curves(ppo_study).policies, 0, 3)
+    came = own["discounted"] + 0.99 ** own["lengths"] * own["last"]
+    together = slow.calibration_error(own["first"].ravel().tolist(), came.ravel().tolist(), 15)
+    assert everything["value_calibration"]["per_seed"]["0"] == pytest.approx(together)
+    for j in range(3):
+        alone = slow.calibration_error(own["first"][j].tolist(), came[j].tolist(), 15)
+        assert everything["value_calibration_per_task"]["per_seed"]["0"][3][j] == pytest.approx(alone)
+
+
+def test_weights_are_measured_layer_by_layer(ppo_study: Path, everything: dict[str, Any]) -> None:
+    run = ppo_study / "runs" / "sequential-seed0" / "policies"
+    stored = [torch.load(run / str(step) / "policy.pt", weights_only=True) for step in (0, 128, 256, 384)]
+    for place, layer in enumerate(everything["weight_norms"]["labels"][1]):
+        own = [
+            torch.cat([v.ravel() for n, v in p.items() if n in (layer, f"{layer}.weight", f"{layer}.bias")])
+            for p in stored
+        ]
+        norms = [row[place] for row in everything["weight_norms"]["per_seed"]["0"]]
+        assert norms == pytest.approx([float(weights.norm()) for weights in own])
+        ways = [row[place] for row in everything["weight_drift"]["per_seed"]["0"]]
+        wanted = [float((own[k + 1] - own[k]).norm() / own[k].norm()) for k in range(3)]
+        assert ways[1:] == pytest.approx(wanted[1:], rel=1e-4)
 
 
 def test_features_are_of_the_same_observations_for_every_policy(ppo_study: Path) -> None:
