@@ -19,8 +19,8 @@ from etude.curriculum.status import Status
 
 Rows = Mapping[str, Status]
 PLAIN_EVERY = 10.0
-TASK, BAR = 15, 10
-"""Columns of a terminal that the task and the bar get."""
+BAR = 10
+"""Columns of a terminal that a run's bar gets."""
 STYLES = {"done": "green", "failed": "red", "diverged": "red", "running": "default", "pending": "dim"}
 
 
@@ -108,12 +108,12 @@ def picture(rows: Rows, seconds_left: float, height: int, width: int = 80) -> Gr
         order = {"running": 0, "failed": 1, "diverged": 1, "pending": 2, "done": 3}
         chosen = sorted(rows, key=lambda name: order[rows[name].state])[: max(1, height - 4)]
         shown = {name: rows[name] for name in rows if name in chosen}
-    longest = max(map(len, shown), default=0)
-    steps = max((len(_steps(status)) for status in shown.values()), default=0)
-    brief = longest + TASK + steps + BAR + 5 + 5 + 5 > width
+    texts = [[cell for cell in _cells(*item, brief=False) if isinstance(cell, str)] for item in shown.items()]
+    columns = [max(map(len, column)) for column in zip(*texts, ("", "task", "", "score", "12:34"), strict=True)]
+    brief = sum(columns) + BAR + len(columns) > width
     table = Table.grid(padding=(0, 1), expand=False)
     table.add_column("run", no_wrap=True, overflow="ellipsis")
-    table.add_column("task", no_wrap=True, overflow="ellipsis", max_width=TASK)
+    table.add_column("task", no_wrap=True, overflow="ellipsis")
     table.add_column("steps", no_wrap=True, justify="right")
     if not brief:
         table.add_column("bar", width=BAR)
@@ -136,16 +136,13 @@ def _summary(rows: Rows, hidden: int, seconds_left: float) -> str:
     return ", ".join(words)
 
 
-def _steps(status: Status) -> str:
-    return f"{status.step:,}/{status.of:,}" if status.of else ""
-
-
 def _cells(name: str, status: Status, brief: bool) -> tuple[str | Text | ProgressBar, ...]:
+    steps = f"{status.step:,}/{status.of:,}" if status.of else ""
     bar = ProgressBar(total=max(1, status.of), completed=status.step, width=BAR, finished_style="green")
     return (
         name,
         (status.task or "starting") if status.state == "running" else status.state,
-        *([f"{status.step / max(1, status.of):.0%}"] if brief else [_steps(status), bar]),
+        *([f"{status.step / max(1, status.of):.0%}"] if brief else [steps, bar]),
         "" if status.score is None else f"{status.score:z.1f}",
         "" if status.seconds_left is None else clock(status.seconds_left),
     )

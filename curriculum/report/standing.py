@@ -50,7 +50,7 @@ def _table(rows: Rows, brief: bool) -> Table:
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
     filled = {heading: cells for heading, cells in columns.items() if any(cells)}
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=brief)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for heading in filled:
         table.add_column(heading.lstrip(">"), justify="right" if heading.startswith(">") else "left")
     for line in zip(*filled.values(), strict=True):
