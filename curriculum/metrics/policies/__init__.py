@@ -8,6 +8,7 @@ from etude.curriculum.metrics.policies.behaviour import (
     nearest_shares,
     off_diagonal_mean,
 )
+from etude.curriculum.metrics.policies.embedded import embedded
 from etude.curriculum.metrics.policies.representation import (
     dormant_share,
     effective_rank,
@@ -28,6 +29,7 @@ __all__ = [
     "cosines",
     "dormant_share",
     "effective_rank",
+    "embedded",
     "feature_movement",
     "read_features",
     "linear_cka",
