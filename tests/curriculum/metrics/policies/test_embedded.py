@@ -8,6 +8,8 @@ from etude.curriculum.metrics.curves import load_curves
 from etude.curriculum.metrics.policies import Unmeasurable, embedded, principal_components, read_features
 from tests.curriculum.metrics.policies.test_study import TASKS
 
+pytestmark = pytest.mark.slow
+
 
 def test_principal_components_are_those_of_all_tasks_together(ppo_study: Path) -> None:
     policies = load_curves(ppo_study).policies

@@ -23,6 +23,8 @@ from etude.curriculum.metrics.view import StudyView
 from etude.oracles import evaluation_seeds, measure_references, registry, rollout, score
 from tests.curriculum.metrics.policies import slow
 
+pytestmark = pytest.mark.slow
+
 NAMES = [name for name in metric_names("full") if name not in metric_names("core")]
 TASKS = ("reach", "press-button", "open-drawer")
 NOTHING_LEARNT = {"head_forgetting", "recovery", "recovery_per_task"}
