@@ -130,8 +130,8 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """One control step of every simulation; in mode NEXT_STEP a new episode where the last one is over.
 
         Args:
-            actions: (N, 4), clipped to [-1, 1]: the setpoint's move along x, y and z, and the gripper, closed where
-                positive.
+            actions: (N, 4), clipped to [-1, 1]: the setpoint's move along x, y and z, and the gripper, as
+                `Scene.control` has it.
 
         Raises:
             ResetNeeded: a simulation's episode has not begun, or is over in mode DISABLED.
