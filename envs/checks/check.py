@@ -83,13 +83,10 @@ def run_checks(subject: Subject, checks: Iterable[Check]) -> Iterator[Finding]:
         subject: the task.
         checks: the first of them asks whether an episode can be played at all.
     """
-    playable: Finding | None = None
-    for look in checks:
-        finding = look(subject)
-        if playable is None:
-            playable = finding
-        elif playable.outcome == "failed":
-            finding = Finding(finding.check, "not applicable", "no episode can be played")
+    playable = True
+    for i, one in enumerate(checks):
+        finding = one(subject) if playable else Finding(one.name, "not applicable", "no episode can be played")
+        playable = playable and (i > 0 or finding.outcome != "failed")
         yield finding
 
 
