@@ -28,7 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id; see etude tasks.", show_default=False)]
 Imports = Annotated[
     list[str] | None,
-    typer.Option("--import", metavar="FILE", help="A file, or a module by its name, that registers the task."),
+    typer.Option("--import", metavar="FILE", help="A file ending in .py, or a module, that registers the task."),
 ]
 Study = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder, like studies/quick.", show_default=False)]
 
