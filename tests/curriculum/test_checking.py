@@ -81,7 +81,7 @@ def test_a_suite_brings_its_imports_and_its_spaces(capsys: pytest.CaptureFixture
     suite = SMALL | {"tasks": ["near", "pole"], "imports": ["lab.py", "pole.py"]}
     (here / "pole.py").write_text(
         "from etude import register_environment\n"
-        "register_environment('InvertedPendulum-v5', id='pole', privileged=lambda env: {}, horizon=9)\n"
+        "register_environment('InvertedPendulum-v5', id='pole', privileged=lambda env: {}, horizon=9, success=bool)\n"
     )
     (here / "mixed.yaml").write_text(yaml.safe_dump(suite))
     assert main(["check", "near", "--suite", "mixed.yaml"]) == 2
