@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from etude.envs.checks.check import Failed, NotApplicable, check
 from etude.envs.checks.subject import Envs, Subject, extreme, wandering
@@ -47,12 +48,14 @@ def wild(subject: Subject) -> Wild:
     """Play as wildly as can be, once a subject."""
     if subject.wild is None:
         subject.wild = found = Wild()
-        with closing(subject.make(2 * WILD)) as env:
+        # A reset clears an environment's warnings: where each has its own, it comes a step later, to have them seen.
+        mode = AutoresetMode.NEXT_STEP if subject.foreign else AutoresetMode.SAME_STEP
+        with closing(subject.make(2 * WILD, mode=mode)) as env:
             try:
                 _play(subject, env, found)
             except Exception as error:
                 found.error = error
-            found.warned = _warnings(env)
+            found.warned = found.warned or _warnings(env)
     seen: Wild = subject.wild
     return seen
 
@@ -69,6 +72,8 @@ def _play(subject: Subject, env: Envs, found: Wild) -> None:
         for row in np.flatnonzero(terminated | truncated).tolist():
             found.ends.setdefault(row, (step, bool(truncated[row]), bool(terminated[row])))
         _look(found, env, step, observations, info)
+        if subject.foreign:
+            found.warned = found.warned or _warnings(env)
         if observe is not None and not np.array_equal(observe(), observations):
             found.leaked = found.leaked or f"at step {step}"
 
@@ -106,11 +111,13 @@ def _warnings(env: Envs) -> str:
     scene = getattr(env.unwrapped, "scene", None)
     if scene is not None:
         return "; ".join(dict.fromkeys(filter(None, map(scene.warnings, range(env.num_envs)))))
-    named = []
-    for one in getattr(env.unwrapped, "envs", ()):
-        warned = getattr(getattr(one.unwrapped, "data", None), "warning", ())
-        named += [f"MuJoCo warning {kind}" for kind, warning in enumerate(warned) if warning.number]
-    return "; ".join(dict.fromkeys(named))
+    import mujoco
+
+    simulated = [getattr(one.unwrapped, "data", None) for one in getattr(env.unwrapped, "envs", ())]
+    counts = [data.warning.number for data in simulated if isinstance(data, mujoco.MjData)]
+    kinds = np.flatnonzero(np.any(counts, axis=0)) if counts else ()
+    names = [mujoco.mjtWarning(int(kind)).name.removeprefix("mjWARN_") for kind in kinds]
+    return f"MuJoCo warns of {', '.join(names)}" if names else ""
 
 
 def _joined(one: Any, other: Any) -> Any:

@@ -12,7 +12,8 @@ from etude.envs.checks.check import Failed, NotApplicable, check
 from etude.envs.checks.subject import Subject, wandering
 from etude.envs.checks.trace import begin, follow
 
-SIDE_BY_SIDE, SECONDS = 64, 0.5
+SIDE_BY_SIDE = 64
+SECONDS, PATIENCE = 0.5, 5  # of measuring, at least and at most
 SLOWEST = 200  # steps a second: a training of 100,000 steps would wait 8 minutes for the task alone
 
 
@@ -35,16 +36,19 @@ def keeps_the_model(subject: Subject) -> str:
 
 @check("fast enough to train on")
 def is_fast(subject: Subject) -> tuple[str, dict[str, float]]:
-    """Steps a second of 64 simulations at one thread."""
+    """Steps a second of 64 simulations at one thread, by the quickest step, which least waits for other processes."""
     with closing(subject.make(SIDE_BY_SIDE)) as env:
         actions = wandering(env.single_action_space, 20, SIDE_BY_SIDE)
         begin(env, range(SIDE_BY_SIDE))
-        started, steps = time.perf_counter(), 0
-        while (taken := time.perf_counter() - started) < SECONDS:
-            env.step(actions[steps % len(actions)])
-            steps += 1
-    rate = steps * SIDE_BY_SIDE / taken
-    told, measured = f"{rate:,.0f} steps a second, {SIDE_BY_SIDE} side by side", {"steps_per_second": rate}
+        taken: list[float] = []
+        while len(taken) < len(actions) or sum(taken) < SECONDS:
+            started = time.perf_counter()
+            env.step(actions[len(taken) % len(actions)])
+            taken.append(time.perf_counter() - started)
+            if sum(taken) > PATIENCE:
+                break
+    rate = SIDE_BY_SIDE / min(taken)
+    told, measured = f"{rate:,.0f} steps a second at best, {SIDE_BY_SIDE} at once", {"steps_per_second": rate}
     if rate < SLOWEST:
         raise Failed(f"{told}; {SLOWEST} are the least", measured)
     return told, measured

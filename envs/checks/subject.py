@@ -66,9 +66,9 @@ class Subject:
         self.wild: Any = None
         self.played: Any = None
 
-    def make(self, num_envs: int, *, threads: int = 1) -> Envs:
-        """Simulations that start the next episode in the step that ends one, as in training."""
-        return self.spec.make_vector(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, threads=threads)
+    def make(self, num_envs: int, *, threads: int = 1, mode: AutoresetMode = AutoresetMode.SAME_STEP) -> Envs:
+        """Simulations that, unless another mode is given, start the next episode in the step that ends one."""
+        return self.spec.make_vector(num_envs, autoreset_mode=mode, threads=threads)
 
     @cached_property
     def kind(self) -> type[Envs]:
@@ -82,9 +82,14 @@ class Subject:
         """Whether it is simulated on the tabletop."""
         return issubclass(self.kind, TabletopVectorEnv)
 
+    @property
+    def foreign(self) -> bool:
+        """Whether it was registered as an environment of Gymnasium's."""
+        return issubclass(self.kind, ForeignVectorEnv)
+
     def single(self) -> gymnasium.Env[Any, Any] | None:
         """The task as `gymnasium.make` makes it; None where Gymnasium does not know it."""
-        if issubclass(self.kind, ForeignVectorEnv):
+        if self.foreign:
             envs: Any = self.make(1)
             single: gymnasium.Env[Any, Any] = envs.envs[0].env
             return single

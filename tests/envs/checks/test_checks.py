@@ -10,6 +10,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.mujoco.inverted_pendulum_v5 import InvertedPendulumEnv
 from gymnasium.spaces import Box
 from gymnasium.vector import VectorWrapper
 
@@ -154,6 +155,19 @@ class Stray(gymnasium.Env[Any, Any]):
         return self.seen if self.wrong == "reused" else self.seen.copy()
 
 
+class Flung(InvertedPendulumEnv):
+    """A pendulum that is flung out of the world."""
+
+    def step(self, action: Any) -> Any:
+        self.data.qvel[0] = 1e12
+        return super().step(action)
+
+
+def flung() -> str:
+    gymnasium.register("tests/Flung-v0", entry_point=Flung)
+    return register_environment("tests/Flung-v0", id="mine", privileged=lambda env: {}, success=bool, horizon=3).id
+
+
 def stray(wrong: str = "") -> Break:
     def register() -> str:
         gymnasium.register("tests/Stray-v0", entry_point=Stray)
@@ -292,6 +306,7 @@ BROKEN = [
     ("rewards in 0 to 1", task(reward=lambda self, scene: np.full(scene.size, 1.1)), "got the reward 1.1 at step 1"),
     ("rewards in 0 to 1", stray("infinite"), "task mine: its reward is inf, must be a finite number"),
     ("simulator quiet", task(advance=flings), "MuJoCo warns of .*BADQVEL"),
+    ("simulator quiet", flung, "MuJoCo warns of .*BADQVEL"),
     ("model unchanged", task(advance=polishes, furniture=OWN), "its bytes are others"),
     ("fast enough to train on", task(advance=lambda self, scene, ids: time.sleep(1)), "200 are the least"),
 ]
