@@ -66,9 +66,10 @@ def _play(subject: Subject, env: Envs, found: Wild) -> None:
     both = zip(wandering(space, horizon, WILD), extreme(space, horizon, WILD), strict=True)
     observations, info = env.reset(seed=list(all_rows))  # type: ignore[arg-type]
     _look(found, env, 0, observations, info)
-    for step, (random, edge) in enumerate(both, start=1):
-        observations, rewards, terminated, truncated, info = env.step(_joined(random, edge))
-        found.rewards = min(found.rewards[0], float(rewards.min())), max(found.rewards[1], float(rewards.max()))
+    for step, (wander, edge) in enumerate(both, start=1):
+        observations, rewards, terminated, truncated, info = env.step(_joined(wander, edge))
+        low, high = found.rewards  # NaN stays NaN in numpy's minimum, and not in Python's
+        found.rewards = float(np.minimum(low, rewards.min())), float(np.maximum(high, rewards.max()))
         for row in np.flatnonzero(terminated | truncated).tolist():
             found.ends.setdefault(row, (step, bool(truncated[row]), bool(terminated[row])))
         _look(found, env, step, observations, info)
@@ -96,9 +97,8 @@ def _look(found: Wild, env: Envs, step: int, observations: Any, info: dict[str, 
         if success is None:
             problem = f"{name} has no success"
         elif not isinstance(success, np.ndarray) or success.dtype != np.bool_ or success.shape != (env.num_envs,):
-            problem = (
-                f"{name}['success'] is {getattr(success, 'dtype', type(success).__name__)}, not a bool for each row"
-            )
+            kind = getattr(success, "dtype", type(success).__name__)
+            problem = f"{name}['success'] is {kind}, not a bool for each row"
         elif step == 0 and success.any():
             problem = "a start is solved"
         else:

@@ -15,6 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector.utils import batch_space
 
 from etude.envs.checks.check import Failed, NotApplicable, check
+from etude.envs.checks.episodes import wild
 from etude.envs.checks.subject import Spaces, Subject, wandering
 from etude.envs.checks.trace import begin, flat, follow
 from etude.envs.tabletop.observation import observation_space
@@ -25,11 +26,13 @@ _NO_ID = "Gymnasium has no id for it, only Étude"
 
 @check("can be played")
 def plays(subject: Subject) -> str:
-    """From a start to the horizon with random actions, without an error."""
-    with closing(subject.make(2)) as env:
-        begin(env, [0, 1])
-        follow(env, wandering(env.single_action_space, subject.spec.horizon, 2))
-    return f"{subject.spec.horizon} steps of random actions"
+    """From a start to the horizon, one row and many, with random actions and with extreme ones, without an error."""
+    with closing(subject.make(1)) as env:
+        begin(env, [0])
+        follow(env, wandering(env.single_action_space, subject.spec.horizon, 1))
+    if (error := wild(subject).error) is not None:
+        raise error
+    return f"{subject.spec.horizon} steps of random and extreme actions"
 
 
 @check("Gymnasium's own checker")

@@ -17,6 +17,7 @@ from gymnasium.vector import VectorWrapper
 from etude import register_environment, register_task
 from etude.envs.checks import CHECKS, Check, Subject
 from etude.envs.tabletop.reach import Reach
+from etude.envs.tabletop.scene import WORKSPACE
 from etude.envs.tabletop.starts import arrange
 
 HORIZON = 12
@@ -134,6 +135,16 @@ class Generous(Plain):
         return observations, rewards + 1, *rest
 
 
+class Vague(Plain):
+    """Pays what is no number, once."""
+
+    paid = 0
+
+    def change(self, observations: Any, rewards: Any, *rest: Any) -> Any:
+        self.paid += 1
+        return observations, np.where(self.paid == 3, np.nan, rewards), *rest
+
+
 class Stray(gymnasium.Env[Any, Any]):
     """An environment that draws from a generator of its own, or hands out one array again and again."""
 
@@ -240,6 +251,10 @@ def blurs(self: Any, scene: Any, ids: Any) -> None:
     scene.goal[ids, 0] = np.nan
 
 
+def blurs_at_the_edge(self: Any, scene: Any, ids: Any) -> None:
+    scene.goal[ids[(scene.setpoint[ids] < WORKSPACE[0] + 0.01).any(axis=1)], 0] = np.nan
+
+
 def polishes(self: Any, scene: Any, ids: Any) -> None:
     scene.model.geom_friction[:] *= 1.0001
 
@@ -258,9 +273,10 @@ BROKEN = [
     (
         "can be played",
         task(reward=lambda self, scene: np.zeros(3)),
-        r"shape \(3,\), must be \(2,\) \(seed 0, .* step 1",
+        r"shape \(3,\), must be \(1,\) \(seed 0, .* step 1",
     ),
     ("can be played", task(furniture="<worldbody/>" * 2 + "<actuator/>"), "task mine: furniture: section <actuator>"),
+    ("can be played", task(advance=blurs_at_the_edge), "task mine: environment 3[2-9] .* an observation is not finite"),
     ("Gymnasium's own checker", stray("seed"), "AssertionError: .*reset"),
     ("Gymnasium's own checker", stray("reused"), "AssertionError: .*non-deterministic"),
     ("spaces", wrapped(Larger), "the observation space of two is"),
@@ -303,6 +319,7 @@ BROKEN = [
     ("success told", wrapped(Silent), "info has no success, at step 1"),
     ("success told", wrapped(Numbers), r"info\['success'\] is float64, not a bool for each row, at step 1"),
     ("rewards in 0 to 1", wrapped(Generous), "they are from 1.0.* to "),
+    ("rewards in 0 to 1", wrapped(Vague), "they are from nan to nan"),
     ("rewards in 0 to 1", task(reward=lambda self, scene: np.full(scene.size, 1.1)), "got the reward 1.1 at step 1"),
     ("rewards in 0 to 1", stray("infinite"), "task mine: its reward is inf, must be a finite number"),
     ("simulator quiet", task(advance=flings), "MuJoCo warns of .*BADQVEL"),
