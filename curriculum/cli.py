@@ -93,7 +93,7 @@ def check(
     suite: Annotated[
         str | None, typer.Option(metavar="SUITE", help="Whose spaces the task's should be; its imports are taken too.")
     ] = None,
-    episodes: Annotated[int, typer.Option(min=2, help="Episodes of the oracle and of each failing policy.")] = 200,
+    episodes: Annotated[int, typer.Option(min=2, help="Episodes of the oracle and of each failing policy.")] = 500,
     imports: Imports = None,
     as_json: Json = False,
 ) -> int:

@@ -55,7 +55,7 @@ class Subject:
         played: what several checks see in the same episodes of the oracle and the failing policies.
     """
 
-    def __init__(self, task_id: str, *, spaces: Spaces | None = None, prelude: str = "", episodes: int = 100) -> None:
+    def __init__(self, task_id: str, *, spaces: Spaces | None = None, prelude: str = "", episodes: int = 500) -> None:
         """Take a registered task.
 
         Raises:
