@@ -175,7 +175,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
     def privileged_state(self) -> dict[str, NDArray[Any]]:
         """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far."""
         words = {word: np.array(getattr(self.scene, word)) for word in PRIVILEGED}
-        words |= {word: np.array(value) for word, value in self.task.privileged(self.scene).items()}
+        words |= {word: np.array(value) for word, value in self._ask("privileged").items()}
         return words | {"elapsed": self._elapsed.copy()}
 
     def snapshot(self) -> Snapshot:
@@ -304,11 +304,11 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """Call a method of the task; what it raises is told with its name, an episode's seed and the step."""
         try:
             return getattr(self.task, what)(self.scene, *arguments)
-        except (RequestError, RunError):
-            raise
         except Exception as error:
-            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
             place = self._place(int(arguments[0][0]) if arguments else 0)
+            if isinstance(error, RequestError):
+                raise RequestError(f"task {self.task.id}: {what}: {error} ({place})") from error
+            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
             told = f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where; {place})"
             raise RunError(f"task {self.task.id}: {told}") from error
 

@@ -17,6 +17,13 @@ from etude.envs.task import Task
 STAGE = 0
 
 
+def furnishing(stages: Sequence[Primitive]) -> list[Primitive]:
+    """Those of the primitives that place furniture of their own, the same of it once."""
+    placing = {type(stage).furnish: stage for stage in stages}
+    placing.pop(Primitive.furnish, None)
+    return list(placing.values())
+
+
 class Composition(Task):
     """Primitives in order: on where one is solved, back where the next cannot be gone on with.
 
@@ -46,8 +53,10 @@ class Composition(Task):
         self.stages[stage].mark(scene, ids)
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts and what `prepare` makes of them; the goal is the first stage's."""
+        """The common starts, the parts' furniture placed, and what `prepare` makes of them; the first stage's goal."""
         arrange(scene, ids, rngs)
+        for stage in furnishing(self.stages):
+            stage.furnish(scene, ids, rngs)
         self.prepare(scene, ids, rngs)
         self.enter(scene, ids, 0)
 
