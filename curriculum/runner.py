@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -21,7 +22,8 @@ from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
 from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations
-from etude.curriculum.saves import naming, newest_save, sync, write_folder, write_save, write_text
+from etude.curriculum.repair import remove_damaged_saves
+from etude.curriculum.saves import naming, sync, write_folder, write_save, write_text
 from etude.curriculum.status import Status, read_status, write_status
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -105,7 +107,9 @@ class _Run:
         )
         spaces.close()
         self.method = get_method(suite.method)()
-        save = newest_save(self.folder.save)
+        save, faults = remove_damaged_saves(self.folder)
+        if faults:
+            warnings.warn(f"{self.name}: {'; '.join(faults)}", stacklevel=1)
         state, step = None, -1
         if save is not None:
             with self._reading(save / "run.json") as path:

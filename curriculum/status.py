@@ -68,7 +68,7 @@ def read_status(path: Path) -> Status:
 
 def write_status(path: Path, status: Status) -> None:
     """Replace the file in one step, so that a reader never meets half of it."""
-    write_text(path, json.dumps(asdict(status), allow_nan=False) + "\n")
+    write_text(path, json.dumps(asdict(status), allow_nan=False) + "\n", lasting=False)
 
 
 def run_status(run: RunFolder) -> Status:
