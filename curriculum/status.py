@@ -82,8 +82,8 @@ def run_status(run: RunFolder) -> Status:
     return status
 
 
-def study_status(study: Path) -> dict[str, Any]:
-    """Where every run of a study stands, in the suite's order, as `etude status --json` prints it.
+def study_statuses(study: Path) -> dict[str, Status]:
+    """Where every run of a study stands, by its name, in the suite's order.
 
     Raises:
         RequestError: the folder is no study.
@@ -92,12 +92,22 @@ def study_status(study: Path) -> dict[str, Any]:
     from etude.curriculum.suite import read_suite
 
     suite = read_suite(study)
+    ends = {regime: plan_run(suite, regime).segments[-1].end for regime in suite.regimes}
+    return {
+        str(name): replace(run_status(StudyFolder(study).run(name)), of=ends[name.regime]) for name in run_names(suite)
+    }
+
+
+def study_status(study: Path) -> dict[str, Any]:
+    """Where every run of a study stands, as `etude status --json` prints it.
+
+    Raises:
+        RequestError: the folder is no study.
+    """
     rows = []
-    for name in run_names(suite):
-        steps = plan_run(suite, name.regime).segments[-1].end
-        status = replace(run_status(StudyFolder(study).run(name)), of=steps)
+    for name, status in study_statuses(study).items():
         rows.append(
-            {"run": str(name), "state": status.state, "step": status.step, "steps": steps, "task": status.task}
+            {"run": name, "state": status.state, "step": status.step, "steps": status.of, "task": status.task}
             | {"scores": status.scores, "score": status.score, "speed": status.speed, "seconds": status.seconds}
             | {"seconds_left": status.seconds_left, "reason": status.reason}
             | {"exact": status.exact}
