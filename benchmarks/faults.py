@@ -18,6 +18,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -44,17 +45,19 @@ AGENTS: dict[str, dict[str, Any]] = {
 class Cuts:
     """What a process writes below a folder, counted; before a chosen one of these events it kills itself."""
 
-    def __init__(self, folder: Path, at: int | None = None, power: bool = False, seed: int = 0) -> None:
+    def __init__(self, folder: Path, told: Path, at: int | None = None, power: bool = False, seed: float = 0) -> None:
         """Watch `folder` from now on, in this process alone and until its end.
 
         Args:
             folder: what is elsewhere is not counted.
+            told: a file that is told before which event the processes were killed.
             at: the event before which all processes of this process's group are killed.
             power: whether what is not fsynced is cut short then.
             seed: of how short.
         """
         self.events: list[str] = []
-        self._folder, self._at, self._power, self._draw = str(folder), at, power, random.Random(seed)
+        self._folder, self._told, self._at, self._power = str(folder), told, at, power
+        self._draw = random.Random(seed)
         self._synced: dict[str, int] = {}  # the bytes on the disk for certain, of files with more than those
         self._fsync = os.fsync
         os.fsync = self._see_fsync  # type: ignore[assignment]
@@ -77,6 +80,8 @@ class Cuts:
             for path, size in self._synced.items():
                 if os.path.exists(path):
                     os.truncate(path, self._draw.randint(size, max(size, os.path.getsize(path))))
+        with _OPEN(self._told, "w") as file:
+            file.write(self.events[-1] + ", power cut" * self._power)
         os.killpg(0, signal.SIGKILL)
 
     def _ours(self, path: Any) -> bool:
@@ -182,9 +187,10 @@ class Trial:
         self.seconds = time.perf_counter() - began
 
         def watch() -> None:
-            cuts = Cuts(watched)
+            cuts = Cuts(watched, events)
             work(watched)
-            _OPEN(events, "w").write("\n".join(cuts.events))
+            with _OPEN(events, "w") as file:
+                file.write("\n".join(cuts.events))
 
         prepare(watched)
         assert attempt(watch, place / "log") == 0, (place / "log").read_text()
@@ -198,22 +204,24 @@ class Trial:
         kinds = sorted(set(self.events))
         kind = kinds[number % len(kinds)]
         at = draw.choice([place for place, event in enumerate(self.events) if event == kind])
+        told = self._place / "told"
         while True:
             seed, power, timed = draw.random(), draw.random() < 1 / 3, draw.random() < 1 / 6
 
             def work(at: int = at, power: bool = power, timed: bool = timed, seed: float = seed) -> None:
                 if not timed:
-                    Cuts(folder, at, power, hash(seed))
+                    Cuts(folder, told, at, power, seed)
                 self._work(folder)
 
+            told.unlink(missing_ok=True)
             code = attempt(work, self._place / "log", draw.uniform(0, 0.9) * self.seconds if timed else None)
             assert code in (0, -signal.SIGKILL), (self._place / "log").read_text()
             if code == 0:
                 break
-            self.killed["time" if timed else f"{kind}, power cut" if power else kind] += 1
+            self.killed[told.read_text() if told.exists() else "random time"] += 1
             if draw.random() < 0.5:
                 break
-            at, kind = draw.randrange(len(self.events)), "going on"
+            at = draw.randrange(len(self.events))
         self._finish(folder)
         if differing := self.compare(folder):
             self.differ.append(f"{folder}: {', '.join(differing)}")
@@ -317,7 +325,8 @@ def main() -> None:
         print(
             f"{name:16} {kills:5} {len(trial.differ):6} {len(trial.events):6} {trial.seconds:7.1f} s {seconds:5.0f} s"
         )
-        print("  " + ", ".join(f"{count} at {kind}" for kind, count in sorted(trial.killed.items())), flush=True)
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(trial.killed.items()))
+        print(textwrap.fill(kinds, 78, initial_indent="  ", subsequent_indent="  "), flush=True)
         for line in trial.differ:
             print(f"  {line}")
     print(f"{differ} of {total} kills differ")
