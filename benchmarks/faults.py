@@ -36,6 +36,7 @@ for task, oracle, horizon in ((Reach, ReachOracle, 12), (PressButton, PressButto
     brief = register_task(type("Brief", (task,), {"id": f"brief-{task.id}", "horizon": horizon})).id
     register_oracle(type("BriefOracle", (oracle,), {"task": brief}))
 """
+NAME = "study"  # the same for all, as it stands in metrics.json
 AGENTS: dict[str, dict[str, Any]] = {
     "PPO": {"n_steps": 16, "batch_size": 32, "n_epochs": 1},
     "SAC": {"train_freq": 8, "learning_starts": 16, "batch_size": 16, "buffer_size": 40},
@@ -180,7 +181,7 @@ class Trial:
         self._place, self._prepare, self._work = place, prepare, work
         self.killed: Counter[str] = Counter()
         self.differ: list[str] = []
-        self.whole, watched, events = place / "whole", place / "watched", place / "events"
+        self.whole, watched, events = place / "whole" / NAME, place / "watched" / NAME, place / "events"
         prepare(self.whole)
         began = time.perf_counter()
         self._finish(self.whole)
@@ -195,11 +196,11 @@ class Trial:
         prepare(watched)
         assert attempt(watch, place / "log") == 0, (place / "log").read_text()
         self.events = events.read_text().split("\n")
-        assert self.compare(watched) == []
+        assert not (differing := self.compare(watched)), differing
 
     def kill(self, number: int, draw: random.Random) -> None:
         """Work in a fresh folder, be killed once or more, go on to the end, and compare."""
-        folder = self._place / str(number)
+        folder = self._place / str(number) / NAME
         self._prepare(folder)
         kinds = sorted(set(self.events))
         kind = kinds[number % len(kinds)]
@@ -226,7 +227,7 @@ class Trial:
         if differing := self.compare(folder):
             self.differ.append(f"{folder}: {', '.join(differing)}")
         else:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder.parent)
 
     def _finish(self, folder: Path) -> None:
         assert attempt(lambda: self._work(folder), self._place / "log") == 0, (self._place / "log").read_text()

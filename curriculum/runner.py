@@ -253,7 +253,7 @@ class _Run:
     def _show(self, **changes: Any) -> None:
         elapsed = time.perf_counter() - self.began
         steps = changes.get("step", self.status.step) - self.began_at
-        speed = round(steps / elapsed, 1) if steps > 0 else None
+        speed = max(0.1, round(steps / elapsed, 1)) if steps > 0 else None
         seconds = {what: round(spent, 3) for what, spent in self.seconds.items()}
         new: dict[str, Any] = {"speed": speed, "seconds": seconds} | changes
         self.status = replace(self.status, **new)

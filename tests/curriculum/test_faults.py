@@ -19,6 +19,7 @@ def test_a_run_killed_while_it_writes_goes_on_to_the_same_bytes(faults: ModuleTy
 @pytest.mark.slow
 def test_one_byte_that_differs_is_noticed(faults: ModuleType, tmp_path: Path) -> None:
     trial = faults.run_trial(tmp_path / "PPO", "PPO", "scratch")
-    record = tmp_path / "PPO" / "watched" / "runs" / "scratch-seed0" / "evaluations.jsonl"
+    study = tmp_path / "PPO" / "watched" / "study"
+    record = study / "runs" / "scratch-seed0" / "evaluations.jsonl"
     record.write_bytes(record.read_bytes()[:-1] + b" ")
-    assert trial.compare(tmp_path / "PPO" / "watched") == ["runs/scratch-seed0/evaluations.jsonl"]
+    assert trial.compare(study) == ["runs/scratch-seed0/evaluations.jsonl"]
