@@ -244,6 +244,46 @@ def test_a_run_that_leaves_the_finite_numbers_has_diverged_and_stays_so(make_stu
     assert run.evaluations.read_bytes() == before
 
 
+IN_ITS_SECOND_TASK = """
+from etude.curriculum.methods import Method, register_method
+
+@register_method("{name}")
+class InItsSecondTask(Method):
+    def on_task_start(self, task, agent):
+        if task == "press-button":
+            envs = agent._model.env.envs
+            {act}
+"""
+NAN_WEIGHTS = "[weights.data.fill_(float('nan')) for weights in agent._model.policy.parameters()]"
+NAN_REWARDS = "step = envs.step; envs.step = lambda a: (lambda o, r, *rest: (o, r * float('nan'), *rest))(*step(a))"
+DIVERGES = "envs.unwrapped.scene.batch.qvel[1, 0] = 1e12"
+
+
+@pytest.mark.parametrize(
+    ("act", "state", "cause"),
+    [
+        ("raise KeyError('gone')", "failed", "KeyError: 'gone'"),
+        ("import numpy; numpy.ones(1 << 55)", "failed", "_ArrayMemoryError: Unable to allocate"),
+        (DIVERGES, "failed", "task press-button: environment 1 .* diverged at step 1: MuJoCo warns"),
+        (NAN_WEIGHTS, "diverged", "the policy's actions are not finite numbers"),
+        (NAN_REWARDS, "diverged", "train/.*loss is nan"),
+    ],
+    ids=["raises", "memory", "simulation", "weights", "rewards"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_why_a_run_failed_is_told_with_task_step_and_seed(
+    make_study: MakeStudy, tmp_path: Path, act: str, state: str, cause: str
+) -> None:
+    method = tmp_path / f"method{os.urandom(4).hex()}.py"
+    method.write_text(IN_ITS_SECOND_TASK.format(name=method.stem, act=act))
+    run = make_study(method=method.stem, imports=[str(method)], seeds=[5]).run("sequential-seed5")
+    with pytest.raises(RunError, match=f"{state}: press-button at step 128, seed 5: {cause}"):
+        execute(run.path)
+    status = read_status(run.status)
+    assert (status.state, status.task, status.step) == (state, "press-button", 128)
+    assert "Traceback" in run.log.read_text()
+
+
 def test_a_run_of_another_name_is_refused_with_the_nearest(make_study: MakeStudy) -> None:
     with pytest.raises(RequestError, match="did you mean sequential-seed0"):
         execute(make_study().run("sequential-seed5").path)
