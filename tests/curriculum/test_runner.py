@@ -263,7 +263,7 @@ DIVERGES = "envs.unwrapped.scene.batch.qvel[1, 0] = 1e12"
     ("act", "state", "cause"),
     [
         ("raise KeyError('gone')", "failed", "KeyError: 'gone'"),
-        ("import numpy; numpy.ones(1 << 55)", "failed", "_ArrayMemoryError: Unable to allocate"),
+        ("import numpy; numpy.ones(1 << 55)", "failed", "MemoryError: Unable to allocate"),
         (DIVERGES, "failed", "task press-button: environment 1 .* diverged at step 1: MuJoCo warns"),
         (NAN_WEIGHTS, "diverged", "the policy's actions are not finite numbers"),
         (NAN_REWARDS, "diverged", "train/.*loss is nan"),
