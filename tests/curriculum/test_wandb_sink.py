@@ -1,5 +1,6 @@
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -261,6 +262,23 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
         "scratch-seed1",
         "aggregate",
     }
+
+
+def test_a_server_that_is_gone_costs_less_than_20_seconds(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+    monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    begun = time.perf_counter()
+    assert not feed_study(study, "online")
+    assert time.perf_counter() - begun < 20
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("warning: W&B (online): ") and "; written offline" in line
+    assert "aggregate" in folders_of(study)
 
 
 def test_no_key_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
