@@ -190,13 +190,16 @@ def test_a_suite_of_one_task_is_told_that_its_regimes_are_the_same(suite_of: Sui
     assert "FWT is undefined: needs at least 2 tasks." in text
 
 
-def test_references_of_tasks_that_have_changed_since_are_refused(suite_of: SuiteOf, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "value"), [("version", 99), ("sources", "0" * 64), ("mujoco", "3.3.7")])
+def test_references_of_tasks_that_have_changed_since_are_refused(
+    suite_of: SuiteOf, tmp_path: Path, key: str, value: object
+) -> None:
     suite, out = suite_of(), tmp_path / "study"
     claim_folder(suite, out)
-    changed = fingerprint("reach", suite.evaluation.episodes) | {"version": 99}
+    changed = fingerprint("reach", suite.evaluation.episodes) | {key: value}
     returns = {"oracle": {"returns": [9.0, 9.0]}, "random": {"returns": [0.0, 0.0]}}
     (out / "references.json").write_text(json.dumps({"reach": {"fingerprint": changed} | returns}))
-    with pytest.raises(RequestError, match=r"reach has changed since this study began \(version\)"):
+    with pytest.raises(RequestError, match=rf"reach has changed since this study began \({key}\)"):
         run(suite, out)
 
 
