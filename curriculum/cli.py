@@ -218,7 +218,9 @@ def status(
         from etude.curriculum.follow import follow, follow_as_json
 
         try:
-            return follow_as_json(study) if as_json else follow(study, _console())
+            if as_json:
+                return follow_as_json(study)
+            follow(study, _console())
         except KeyboardInterrupt:
             return None
     from etude.curriculum.status import study_status

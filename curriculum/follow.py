@@ -25,13 +25,10 @@ def follow(study: Path, console: Console) -> None:
         RequestError: the folder is no study.
     """
     with make_display(console) as display:
-        at_work = True
-        while at_work:
-            at_work = _at_work(study)
+        while _at_work(study):
             statuses = study_statuses(study)
             display.show(statuses, seconds_left(statuses))
-            if at_work:
-                time.sleep(EVERY)
+            time.sleep(EVERY)
 
 
 def follow_as_json(study: Path) -> None:
