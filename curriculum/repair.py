@@ -28,7 +28,7 @@ def mend(run: RunFolder, suite: Suite, name: RunName) -> list[str]:
     if run.is_held():
         return []
     checkpoints = plan_run(suite, name.regime).checkpoints
-    faults = []
+    faults: list[str] = []
     if read_status(run.status).state == "done":
         step = checkpoints[-1].step
     else:

@@ -99,7 +99,7 @@ def study_statuses(study: Path) -> dict[str, Status]:
     from etude.curriculum.suite import read_suite
 
     suite = read_suite(study)
-    ends = {regime: plan_run(suite, regime).segments[-1].end for regime in suite.regimes}
+    ends: dict[str, int] = {regime: plan_run(suite, regime).segments[-1].end for regime in suite.regimes}
     return {
         str(name): replace(run_status(StudyFolder(study).run(name)), of=ends[name.regime]) for name in run_names(suite)
     }
