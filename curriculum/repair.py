@@ -27,7 +27,7 @@ def mend(run: RunFolder, suite: Suite, name: RunName) -> list[str]:
     """
     if run.is_held():
         return []
-    checkpoints = plan_run(suite, name.regime).checkpoints
+    checkpoints = plan_run(suite, name.group).checkpoints
     faults: list[str] = []
     if read_status(run.status).state == "done":
         step = checkpoints[-1].step

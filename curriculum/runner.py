@@ -16,8 +16,10 @@ import numpy as np
 
 from etude.curriculum.agents import Diverged, make_agent
 from etude.curriculum.agents.check import rollout_size
+from etude.curriculum.cost import COUNTED, RunCost
 from etude.curriculum.evaluator import Evaluator, task_envs
 from etude.curriculum.imports import import_all
+from etude.curriculum.joint import training_envs, training_seeds
 from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
@@ -42,7 +44,7 @@ def execute(run_folder: Path) -> None:
     must hold the suite; where it holds references, the scores so far are shown.
 
     Args:
-        run_folder: `<study>/runs/<regime>-seed<k>`.
+        run_folder: `<study>/runs/<group>-seed<k>`.
 
     Raises:
         RequestError: the folder is no run of its study's suite.
@@ -67,7 +69,7 @@ class _Run:
         if folder.path.name not in names:
             raise RequestError(f"{folder.path}: not a run of this suite; {nearest(folder.path.name, names)}")
         self.name = names[folder.path.name]
-        self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.regime)
+        self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.group)
         self.references = _read_references(folder)
         self.seconds = {"learning": 0.0, "evaluation": 0.0, "saving": 0.0}
         self.status = Status(state="running", of=self.plan.segments[-1].end)
@@ -101,12 +103,13 @@ class _Run:
         suite, seed = self.suite, self.name.seed
         self.evaluator = Evaluator(suite)
         self.rollout = rollout_size(suite.agent)
-        spaces = task_envs(suite, self.plan.segments[0].task, 1)
+        spaces = task_envs(suite, self.plan.segments[0].tasks[0], 1)
         self.agent = make_agent(
             suite.agent, spaces.single_observation_space, spaces.single_action_space, stream_seed(seed, "agent")
         )
         spaces.close()
         self.method = get_method(suite.method)()
+        self.cost = RunCost(self.folder.cost)
         save, faults = remove_damaged_saves(self.folder)
         if faults:
             warnings.warn(f"{self.name}: {'; '.join(faults)}", stacklevel=1)
@@ -128,16 +131,14 @@ class _Run:
             if segment.end < step or (segment.end == step and segment is self.plan.segments[-1]):
                 continue
             self._show(task=segment.task)
-            self.envs = EpisodeTally(task_envs(suite, segment.task, suite.agent.environments))
+            self.envs = EpisodeTally(training_envs(suite, segment.tasks))
             if save is not None and segment.start < step <= segment.end:
                 self._load(save, segment)
                 if step == segment.end:
                     self.envs.close()
                     continue
             else:
-                self.envs.reset(
-                    seed=[stream_seed(seed, "training", segment.task, i) for i in range(self.envs.num_envs)]
-                )
+                self.envs.reset(seed=training_seeds(suite, segment.tasks, seed))
                 self.agent.begin_task(segment.task, self.envs, segment.budget)
                 self.method.on_task_start(segment.task, self.agent)
             self._learn(segment)
@@ -148,16 +149,30 @@ class _Run:
         for checkpoint in segment.checkpoints:
             if checkpoint.step <= self.status.step:
                 continue
-            self._learn_until(checkpoint.step)
             at_end = checkpoint.step == segment.end
+            if at_end and segment in (self.plan.segments[0], self.plan.segments[-1]):
+                self._learn_counted(segment)
+            self._learn_until(checkpoint.step)
             if at_end:
-                with self._timed("learning"):
+                with self._timed("learning"), self.cost.counting(segment.task, "method", segment.budget):
                     self.method.on_task_end(segment.task, self.agent)
                     self.agent.end_task(segment.task)
             self._record_training(segment.task)
             self._checkpoint(checkpoint, policy=at_end)
+            if at_end:
+                observations = self.envs.single_observation_space
+                self.cost.note(self.agent, self.method, observations, self.folder.policy(segment.end))
             if at_end or self._saving_is_cheap():
                 self._save()
+
+    def _learn_counted(self, segment: Segment) -> None:
+        """Learn to a task's end, counting the operations of the last rollouts."""
+        counted = min(-(-COUNTED // self.rollout) * self.rollout, segment.end - self.status.step)
+        self._learn_until(segment.end - counted)
+        warm_up = getattr(self.agent, "warm_up", 0)
+        with self._timed("learning"), self.cost.counting(segment.task, "learning", counted, warm_up=warm_up):
+            self.agent.learn(counted)
+        self.status = replace(self.status, step=segment.end)
 
     def _learn_until(self, step: int) -> None:
         """Learn in stretches, each of whole rollouts, so that the status moves."""
@@ -215,6 +230,7 @@ class _Run:
         with self._timed("saving"):
             sync(self.folder.training)
             write_save(self.folder.save, self.status.step, write)
+            self.cost.note_save(self.folder.save / str(self.status.step), self.method)
         self.last_save = time.perf_counter() - started
 
     def _load(self, save: Path, segment: Segment) -> None:

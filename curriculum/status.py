@@ -25,7 +25,7 @@ class Status:
 
     Attributes:
         state: `diverged` is a result, and stays; `failed` is tried again by the next command.
-        task: the task being learnt; None before the first and after the last.
+        task: the task being learnt, or `joint`; None before the first and after the last.
         step: environment steps since the run's start.
         of: steps of the whole run.
         scores: the latest mean score of each task evaluated so far.
@@ -47,8 +47,8 @@ class Status:
 
     @property
     def score(self) -> float | None:
-        """The latest of the task being learnt; of the last one, when the run is done."""
-        if self.state == "done":
+        """The latest of the task being learnt; of the last one, when all are learnt at once or the run is done."""
+        if self.state == "done" or self.task == "joint":
             return next(reversed(self.scores.values()), None)
         return self.scores.get(self.task or "")
 
@@ -99,10 +99,9 @@ def study_statuses(study: Path) -> dict[str, Status]:
     from etude.curriculum.suite import read_suite
 
     suite = read_suite(study)
-    ends: dict[str, int] = {regime: plan_run(suite, regime).segments[-1].end for regime in suite.regimes}
-    return {
-        str(name): replace(run_status(StudyFolder(study).run(name)), of=ends[name.regime]) for name in run_names(suite)
-    }
+    names = run_names(suite)
+    ends = {group: plan_run(suite, group).segments[-1].end for group in {name.group for name in names}}
+    return {str(name): replace(run_status(StudyFolder(study).run(name)), of=ends[name.group]) for name in names}
 
 
 def study_status(study: Path) -> dict[str, Any]:

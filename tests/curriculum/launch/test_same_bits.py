@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 from rich.console import Console
 
-from etude.curriculum import evaluator, runner
+from etude.curriculum import evaluator, joint, runner
 from etude.curriculum.claim import claim_folder
 from etude.curriculum.evaluator import Evaluator, task_envs
 from etude.curriculum.launch import run_study
@@ -73,7 +73,7 @@ def test_two_threads_of_the_simulator_make_the_same_bytes_as_one(
 ) -> None:
     one, two = (make_study(name).run("scratch-seed0") for name in ("one", "two"))
     execute(one.path)
-    for module in (runner, evaluator):
+    for module in (joint, runner, evaluator):
         monkeypatch.setattr(module, "task_envs", functools.partial(task_envs, threads=2))
     execute(two.path)
     assert results(faults, one.study.path) == results(faults, two.study.path)
