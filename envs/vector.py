@@ -87,6 +87,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self._all = np.arange(num_envs)
         self._elapsed = np.zeros(num_envs, np.int64)
         self._over = np.zeros(num_envs, np.bool_)
+        self._last_parts = np.zeros(num_envs, np.intp)
         self._started = np.zeros(num_envs, np.bool_)
         self._episodes = np.zeros(num_envs, np.int64)
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
@@ -157,10 +158,19 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             self._over[:] = truncated
         elif truncated.any():
             info = self._final(truncated, observations, info["success"])
+            self._last_parts = self.task.part(self.scene)
             self._begin(np.flatnonzero(truncated))
             observations = self._observe()
             info |= self._info()
         return observations, rewards, np.zeros(self.num_envs, np.bool_), truncated, info
+
+    def parts_asked(self, final: bool = False) -> NDArray[np.intp]:
+        """Which of the task's parts each simulation is asked for, (N,), as indices into `task.parts`.
+
+        Args:
+            final: of the last observations of the episodes that ended in this step, not of the present ones.
+        """
+        return self._last_parts.copy() if final else self.task.part(self.scene)
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
         """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far."""

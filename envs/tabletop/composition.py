@@ -85,6 +85,12 @@ class Composition(Task):
         """How many stages are done, (N,)."""
         return scene.latch[:, STAGE].astype(np.intp)
 
+    def part(self, scene: Scene) -> NDArray[np.intp]:
+        """The part whose turn it is: the present stage's."""
+        places = np.array([self.parts.index(stage.id) for stage in self.stages], np.intp)
+        asked: NDArray[np.intp] = places[self.stage(scene)]
+        return asked
+
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Staged: a share for every stage done, and the present one's progress."""
         shaped = staged(scene, scene.latch[:, STAGE], [part.progress for part in self.stages])

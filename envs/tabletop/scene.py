@@ -296,7 +296,8 @@ class Scene:
         leashed = np.minimum(np.maximum(moved, self.tcp - SETPOINT_LEASH), self.tcp + SETPOINT_LEASH)
         self.setpoint[:] = np.minimum(np.maximum(leashed, WORKSPACE[0]), WORKSPACE[1])
         gripper, fingers = actions[:, 3:], self._ctrl[:, 6:]
-        np.copyto(fingers, 0.0, where=gripper > GRIP)
+        opening = (fingers > 0) & (np.minimum(*self.fingers.T)[:, None] < LET_GO)
+        np.copyto(fingers, 0.0, where=(gripper > GRIP) & ~opening)
         np.copyto(fingers, FINGER_OPEN, where=gripper < -GRIP)
 
     def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:
