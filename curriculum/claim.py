@@ -84,7 +84,7 @@ def _compare(suite: Suite, study: Path) -> None:
 
 
 def _flat(suite: Suite) -> dict[str, Any]:
-    """A suite's values by their dotted keys."""
+    """A suite's values by their dotted keys; of imported files the names alone, since a study may be moved."""
     flat: dict[str, Any] = {}
 
     def enter(value: Any, path: tuple[str, ...]) -> None:
@@ -95,6 +95,7 @@ def _flat(suite: Suite) -> dict[str, Any]:
             flat[".".join(path)] = value
 
     enter(suite.model_dump(), ())
+    flat["imports"] = tuple(Path(entry).name for entry in suite.imports)
     return flat
 
 

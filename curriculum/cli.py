@@ -239,9 +239,27 @@ def run(
 
 
 @app.command()
-def status(study: Study, as_json: Json = False) -> None:
-    """Show how far each run of a study has come."""
+def status(
+    study: Study,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it anew every second, until nobody is at work there.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show how far each run of a study has come, also while they run.
+
+    With --watch --json, a line a change.
+    """
     _check_study(study)
+    if watch:
+        from etude.curriculum.follow import follow, follow_as_json
+
+        try:
+            if as_json:
+                return follow_as_json(study)
+            follow(study, _console())
+        except KeyboardInterrupt:
+            return None
     from etude.curriculum.status import study_status
 
     found = study_status(study)

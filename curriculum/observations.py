@@ -11,7 +11,7 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from etude.envs.errors import RequestError
+from etude.envs.errors import RequestError, RunError
 
 Envs = VectorEnv[Any, Any, Any]
 Step = tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -115,8 +115,16 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
         return {"episodes": len(ended), "return": float(np.mean(returns)), "success": float(np.mean(successes))}
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The environments' state where they have one to give, and the returns of the running episodes."""
-        own = self.unwrapped.snapshot() if self.exact else {}  # type: ignore[attr-defined]
+        """The environments' state where they have one to give, and the returns of the running episodes.
+
+        Raises:
+            RunError: the state holds something else than plain arrays by name, which a save cannot hold.
+        """
+        own = dict(self.unwrapped.snapshot()) if self.exact else {}  # type: ignore[attr-defined]
+        for name, value in own.items():
+            if name == "tally" or not isinstance(value, np.ndarray) or value.dtype.hasobject:
+                told = f"snapshot()[{name!r}] is {_kind(value)}; must be an array of numbers, or text, not named tally"
+                raise RunError(f"{type(self.unwrapped).__name__}: {told}")
         return {**own, "tally": self._returns.copy()}
 
     @property
@@ -129,3 +137,7 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
         own = dict(snapshot)
         self._returns[:] = own.pop("tally")
         self.unwrapped.restore(own)  # type: ignore[attr-defined]
+
+
+def _kind(value: Any) -> str:
+    return f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__

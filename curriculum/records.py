@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from etude.curriculum.saves import naming
+from etude.curriculum.saves import naming, sync
 from etude.envs.errors import RequestError
 
 
@@ -58,6 +58,7 @@ def keep_evaluations(path: Path, up_to: int) -> None:
     aside.unlink(missing_ok=True)
     append_evaluations(aside, kept)
     os.replace(aside, path)
+    sync(path.parent)
 
 
 def _parse(line: bytes, path: Path, number: int) -> Evaluation:

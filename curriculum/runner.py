@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -23,7 +24,8 @@ from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
 from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations
-from etude.curriculum.saves import naming, newest_save, sync, write_folder, write_save, write_text
+from etude.curriculum.repair import remove_damaged_saves
+from etude.curriculum.saves import naming, sync, write_folder, write_save, write_text
 from etude.curriculum.status import Status, read_status, write_status
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -108,7 +110,9 @@ class _Run:
         spaces.close()
         self.method = get_method(suite.method)()
         self.cost = RunCost(self.folder.cost)
-        save = newest_save(self.folder.save)
+        save, faults = remove_damaged_saves(self.folder)
+        if faults:
+            warnings.warn(f"{self.name}: {'; '.join(faults)}", stacklevel=1)
         state, step = None, -1
         if save is not None:
             with self._reading(save / "run.json") as path:
@@ -265,7 +269,7 @@ class _Run:
     def _show(self, **changes: Any) -> None:
         elapsed = time.perf_counter() - self.began
         steps = changes.get("step", self.status.step) - self.began_at
-        speed = round(steps / elapsed, 1) if steps > 0 else None
+        speed = max(0.1, round(steps / elapsed, 1)) if steps > 0 else None
         seconds = {what: round(spent, 3) for what, spent in self.seconds.items()}
         new: dict[str, Any] = {"speed": speed, "seconds": seconds} | changes
         self.status = replace(self.status, **new)

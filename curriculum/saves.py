@@ -1,18 +1,35 @@
 """Files and folders that are either whole or not there: written aside, then renamed."""
 
+import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+KEPT = 2
+"""Saves of a run: the newest, and the one before for where the newest is damaged later."""
 
-def write_text(path: Path, text: str) -> None:
-    """Make or replace a file in one step, so that a reader never meets half of it."""
+CHECKSUMS = "checksums.json"
+
+
+def write_text(path: Path, text: str, lasting: bool = True) -> None:
+    """Make or replace a file in one step, so that a reader never meets half of it.
+
+    Args:
+        path: where it shall be.
+        text: what it shall hold.
+        lasting: have it on the disk before going on; without, a power cut may leave it empty.
+    """
     aside = _aside(path)
     with naming(path):
         aside.write_text(text, encoding="utf-8")
+        if lasting:
+            sync(aside)
         os.replace(aside, path)
+        if lasting:
+            sync(path.parent)
 
 
 def write_file(path: Path, write: Callable[[Path], None]) -> None:
@@ -52,17 +69,53 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
 
 
 def write_save(saves: Path, step: int, write: Callable[[Path], None]) -> None:
-    """Make the save of a step, then remove the older ones: at every moment one of them is whole."""
-    write_folder(saves / str(step), write)
+    """Make the save of a step with the checksums of its files, then remove all but it and the one before."""
+
+    def write_with_checksums(folder: Path) -> None:
+        write(folder)
+        (folder / CHECKSUMS).write_text(json.dumps(_checksums(folder), indent=1) + "\n")
+
+    write_folder(saves / str(step), write_with_checksums)
+    kept = _newest_first(saves)[:KEPT]
     for other in saves.iterdir():
-        if other.name != str(step):
+        if other not in kept:
             shutil.rmtree(other)
 
 
-def newest_save(saves: Path) -> Path | None:
-    """The folder of the save to go on from."""
-    whole = [path for path in saves.glob("*") if path.name.isdigit()]
-    return max(whole, key=lambda path: int(path.name), default=None)
+def find_save(saves: Path) -> tuple[Path | None, dict[Path, str]]:
+    """The folder of the save to go on from, the newest that is whole, and the newer ones with what is wrong in them."""
+    damaged: dict[Path, str] = {}
+    for save in _newest_first(saves):
+        fault = _fault_of(save)
+        if fault is None:
+            return save, damaged
+        damaged[save] = fault
+    return None, damaged
+
+
+def _newest_first(saves: Path) -> list[Path]:
+    return sorted((path for path in saves.glob("*") if path.name.isdecimal()), key=lambda path: -int(path.name))
+
+
+def _fault_of(save: Path) -> str | None:
+    """What tells a save from the one that was written."""
+    try:
+        written = dict(json.loads((save / CHECKSUMS).read_bytes()))
+        found = _checksums(save)
+    except (OSError, ValueError, TypeError):
+        return f"{CHECKSUMS} cannot be read"
+    differing = sorted(name for name in written.keys() | found.keys() if written.get(name) != found.get(name))
+    return f"{differing[0]} is not as it was written" if differing else None
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file below a folder but the checksums' own."""
+    checksums = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path != folder / CHECKSUMS:
+            with path.open("rb") as file:
+                checksums[str(path.relative_to(folder))] = hashlib.file_digest(file, "sha256").hexdigest()
+    return checksums
 
 
 def sync(path: Path) -> None:

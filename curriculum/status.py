@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
 
 from etude.curriculum.saves import write_text
 from etude.curriculum.study import RunFolder, StudyFolder
@@ -13,6 +15,10 @@ from etude.curriculum.study import RunFolder, StudyFolder
 State = Literal["pending", "running", "done", "diverged", "failed"]
 
 
+Count = Annotated[int, Field(ge=0, le=10**15)]
+
+
+@with_config(ConfigDict(strict=True, extra="forbid", allow_inf_nan=False))
 @dataclass(frozen=True)
 class Status:
     """Where a run stands.
@@ -31,10 +37,10 @@ class Status:
 
     state: State = "pending"
     task: str | None = None
-    step: int = 0
-    of: int = 0
+    step: Count = 0
+    of: Count = 0
     scores: dict[str, float] = field(default_factory=dict)
-    speed: float | None = None
+    speed: Annotated[float, Field(ge=0.1)] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     reason: str | None = None
     exact: bool = True
@@ -52,23 +58,24 @@ class Status:
         return (self.of - self.step) / self.speed if self.state == "running" and self.speed else None
 
 
+_STORED = TypeAdapter(Status)
+
+
 def read_status(path: Path) -> Status:
     """The status in a file; that of a run not yet begun where there is none, or none that can be read."""
     try:
-        values = json.loads(path.read_bytes())
-        if values["state"] in get_args(State):
-            return Status(**values)
+        return _STORED.validate_json(path.read_bytes())
     except FileNotFoundError:
         if not RunFolder(path.parent).evaluations.exists():
             return Status()
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError):
         pass
     return Status(reason=f"{path.name} cannot be read; the same command goes on")
 
 
 def write_status(path: Path, status: Status) -> None:
     """Replace the file in one step, so that a reader never meets half of it."""
-    write_text(path, json.dumps(asdict(status), allow_nan=False) + "\n")
+    write_text(path, json.dumps(asdict(status), allow_nan=False) + "\n", lasting=False)
 
 
 def run_status(run: RunFolder) -> Status:
@@ -82,8 +89,8 @@ def run_status(run: RunFolder) -> Status:
     return status
 
 
-def study_status(study: Path) -> dict[str, Any]:
-    """Where every run of a study stands, in the suite's order, as `etude status --json` prints it.
+def study_statuses(study: Path) -> dict[str, Status]:
+    """Where every run of a study stands, by its name, in the suite's order.
 
     Raises:
         RequestError: the folder is no study.
@@ -92,12 +99,21 @@ def study_status(study: Path) -> dict[str, Any]:
     from etude.curriculum.suite import read_suite
 
     suite = read_suite(study)
+    names = run_names(suite)
+    ends = {group: plan_run(suite, group).segments[-1].end for group in {name.group for name in names}}
+    return {str(name): replace(run_status(StudyFolder(study).run(name)), of=ends[name.group]) for name in names}
+
+
+def study_status(study: Path) -> dict[str, Any]:
+    """Where every run of a study stands, as `etude status --json` prints it.
+
+    Raises:
+        RequestError: the folder is no study.
+    """
     rows = []
-    for name in run_names(suite):
-        steps = plan_run(suite, name.group).segments[-1].end
-        status = replace(run_status(StudyFolder(study).run(name)), of=steps)
+    for name, status in study_statuses(study).items():
         rows.append(
-            {"run": str(name), "state": status.state, "step": status.step, "steps": steps, "task": status.task}
+            {"run": name, "state": status.state, "step": status.step, "steps": status.of, "task": status.task}
             | {"scores": status.scores, "score": status.score, "speed": status.speed, "seconds": status.seconds}
             | {"seconds_left": status.seconds_left, "reason": status.reason}
             | {"exact": status.exact}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from etude.envs.errors import RunError
+
+LOOKS = 20
 
 
 @dataclass(frozen=True)
@@ -98,17 +101,26 @@ class StudyFolder:
 
 @contextmanager
 def hold(folder: Path) -> Iterator[bool]:
-    """Hold a folder as long as the block lasts or the process lives; False where another process does."""
+    """Hold a folder as long as the block lasts or the process lives; False where another process does.
+
+    The system lets go of it with the process, however that ends, so that no lock is ever stale.
+    """
     handle = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        yield _locked(handle)
     finally:
         os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    """Lock it, where need be after the moment in which another process only looks whether it is held."""
+    for look in range(LOOKS):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(0.02 if look < LOOKS - 1 else 0)
+    return False
 
 
 def is_held(folder: Path) -> bool:

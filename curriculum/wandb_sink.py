@@ -176,15 +176,8 @@ def _log_aggregate(run: Any, curves: Curves) -> None:
                     run.summary[f"{name}_{spread}/{end}"] = metric[spread][end]
     columns = ["task", "C", "success_at_end", "final", "final_success", "D", "D_ceiling", "D_reason"]
     rows = [[task, *(entry[column] for column in columns[1:])] for task, entry in metrics["tasks"].items()]
-    figure = str(_figure(curves.study))
+    figure = str(learning_curves(curves.study)[0])
     run.log({"forgetting": wandb.Table(columns=columns, data=rows), "learning_curves": wandb.Image(figure)})
-
-
-def _figure(study: Path) -> Path:
-    """The learning curves, drawn anew if the records have grown since."""
-    png = study / "figures" / "learning_curves.png"
-    newest = max((path.stat().st_mtime for path in study.glob("runs/*/evaluations.jsonl")), default=0.0)
-    return png if png.exists() and png.stat().st_mtime >= newest else learning_curves(study)[0]
 
 
 class _Sink:

@@ -25,6 +25,7 @@ from etude.curriculum.agents.generators import generators_state, restore_generat
 from etude.curriculum.agents.inside import layers_of, policy_gradient, state_values, trained_weights
 from etude.curriculum.agents.protocol import Diverged
 from etude.curriculum.agents.recipe import optimisers_of, read_recipe
+from etude.curriculum.agents.tensors import load_tensors, save_tensors
 from etude.curriculum.agents.vecenv import SB3Envs, Spaces
 
 COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_current_progress_remaining", "learning_starts")
@@ -193,7 +194,7 @@ class SB3Agent:
             "observations": torch.from_numpy(np.array(model._last_obs)),
             "episode_starts": torch.from_numpy(np.array(model._last_episode_starts)),
         }
-        torch.save(state, folder / "agent.pt")
+        save_tensors(state, folder / "agent.pt")
         learning = {
             "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
             "noise": [noise.noise_prev.tolist() for noise in _noises(model)],
@@ -208,7 +209,7 @@ class SB3Agent:
     def load(self, folder: Path, task: str, envs: VectorEnv[Any, Any, Any], budget: int) -> None:
         """Go on from `save`, in the middle of a task."""
         model = self._model
-        state = torch.load(folder / "agent.pt", map_location=model.device, weights_only=True)
+        state = load_tensors(folder / "agent.pt", model.device)
         learning = json.loads((folder / "agent.json").read_text())
         model.set_env(SB3Envs(envs), force_reset=False)
         model._last_obs = state["observations"].cpu().numpy()
@@ -242,7 +243,7 @@ class SB3Agent:
 
     def save_policy(self, folder: Path) -> None:
         """Write the networks' weights, and a description that says what they belong to."""
-        torch.save(self._model.policy.state_dict(), folder / "policy.pt")
+        save_tensors(self._model.policy.state_dict(), folder / "policy.pt")
         spaces = {
             "observation_shape": list(self._model.observation_space.shape or ()),
             "action_shape": list(self._model.action_space.shape or ()),
@@ -264,10 +265,7 @@ class SB3Agent:
         self._model.policy.load_state_dict(weights)
 
     def _stored_weights(self, folder: Path) -> dict[str, torch.Tensor]:
-        return cast(
-            "dict[str, torch.Tensor]",
-            torch.load(folder / "policy.pt", map_location=self._model.device, weights_only=True),
-        )
+        return cast("dict[str, torch.Tensor]", load_tensors(folder / "policy.pt", self._model.device))
 
     def _learn_on_policy(self, model: OnPolicyAlgorithm) -> None:
         assert model.env is not None and self._callback is not None

@@ -21,7 +21,7 @@ from etude.curriculum.launch.environment import describe_environment
 from etude.curriculum.launch.estimate import Cost, makespan
 from etude.curriculum.launch.pool import Answer, Order, Pool
 from etude.curriculum.plan import RunName, plan_run, run_names
-from etude.curriculum.repair import forget_where_broken
+from etude.curriculum.repair import mend
 from etude.curriculum.saves import write_text
 from etude.curriculum.status import Status, read_status, run_status, write_status
 from etude.curriculum.study import StudyFolder, hold
@@ -80,10 +80,8 @@ class _Study:
             _write_json(self.folder.environment, describe_environment())
         self.missing = self._missing_references()
         for name in self.names:
-            fault = forget_where_broken(self.folder.run(name), self.suite, name)
-            if fault is not None:
-                line = f"{name}: its record {fault}; it starts again from nothing"
-                self.console.print(line, highlight=False, soft_wrap=True)
+            for fault in mend(self.folder.run(name), self.suite, name):
+                self.console.print(f"{name}: {fault}", highlight=False, soft_wrap=True)
         self.statuses = {name: self._status(name) for name in self.names}
         self.jobs = max(1, min(self.jobs, len(self._open())))
 

@@ -159,6 +159,7 @@ class _Worker:
         """How the process ended, and the last line it wrote before it had a run's log to write to."""
         code = self._process.wait()
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        how += ", as the system does where memory runs out" if -code == signal.SIGKILL else ""
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").split("\n")
         self.kill()

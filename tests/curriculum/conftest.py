@@ -1,5 +1,7 @@
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -34,6 +36,16 @@ def make_study(tmp_path: Path) -> MakeStudy:
         return StudyFolder(tmp_path / folder)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def faults() -> ModuleType:
+    """The script `benchmarks/faults.py`, with its brief suite."""
+    spec = spec_from_file_location("faults", Path(__file__).parents[2] / "benchmarks" / "faults.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

@@ -70,6 +70,18 @@ def test_at_most_three_keys_that_differ_are_named(tmp_path: Path) -> None:
     )
 
 
+def test_files_among_the_imports_may_move_and_not_be_others(tmp_path: Path) -> None:
+    for name in ("here/tasks.py", "there/tasks.py", "there/others.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    study = tmp_path / "study"
+    claim_folder(load_suite("smoke", [f"imports=[{tmp_path}/here/tasks.py]"]), study)
+    moved = load_suite("smoke", [f"imports=[{tmp_path}/there/tasks.py]"])
+    claim_folder(moved, study)
+    assert read_suite(study) == moved
+    assert 'imports ["tasks.py"], not ["others.py"]' in refusal(study, f"imports=[{tmp_path}/there/others.py]")
+
+
 def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("")
     assert "holds something else, not a study" in refusal(tmp_path)

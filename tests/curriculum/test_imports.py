@@ -12,7 +12,7 @@ from etude.curriculum.cli import main
 from etude.curriculum.imports import import_all
 from etude.curriculum.launch.pool import Pool
 from etude.curriculum.library import absolute_imports
-from etude.curriculum.saves import newest_save
+from etude.curriculum.saves import find_save
 from etude.curriculum.suite import load_suite
 from etude.envs import RequestError, get_task
 from tests.curriculum.conftest import SMALL, MakeStudy
@@ -138,7 +138,7 @@ def test_a_task_of_the_imports_is_played_by_workers_and_resumed(here: Path, make
         assert run.evaluations.read_bytes() == whole and b'"near"' in whole
         run.status.unlink()
         run.evaluations.write_bytes(whole[: whole.rindex(b"{")])
-        shutil.rmtree(newest_save(run.save) or run.save)
+        shutil.rmtree(find_save(run.save)[0] or run.save)
 
 
 @pytest.mark.slow

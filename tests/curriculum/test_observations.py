@@ -3,6 +3,7 @@ import pytest
 
 from etude.curriculum.observations import EpisodeTally, TaskIdentity
 from etude.envs import make_vector
+from etude.envs.errors import RunError
 
 
 def test_the_one_hot_follows_every_observation_also_the_last_of_an_episode() -> None:
@@ -48,3 +49,20 @@ def test_the_tally_goes_on_from_a_snapshot() -> None:
     for _ in range(40):
         assert all(np.array_equal(a, b) for a, b in zip(envs.step(actions)[:4], others.step(actions)[:4], strict=True))
     assert envs.take() == others.take()
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ({"past": np.array([None])}, r"snapshot\(\)\['past'\] is an array of object; must be an array"),
+        ({"past": [1.0]}, r"snapshot\(\)\['past'\] is list; must be an array"),
+        ({"tally": np.zeros(2)}, r"snapshot\(\)\['tally'\] is an array of float64; must be .* not named tally"),
+    ],
+)
+def test_a_snapshot_that_no_save_can_hold_is_told(
+    monkeypatch: pytest.MonkeyPatch, state: dict[str, object], told: str
+) -> None:
+    envs = EpisodeTally(make_vector("reach", 2))
+    monkeypatch.setattr(type(envs.unwrapped), "snapshot", lambda self: state)
+    with pytest.raises(RunError, match=told):
+        envs.snapshot()

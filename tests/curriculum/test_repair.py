@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from etude.curriculum.plan import RunName
-from etude.curriculum.repair import forget_where_broken
+from etude.curriculum.repair import mend
+from etude.curriculum.saves import write_save
 from etude.curriculum.status import read_status
 from etude.curriculum.study import RunFolder, StudyFolder
 from tests.curriculum.studies import make_suite, write_run
@@ -18,7 +19,8 @@ def run(tmp_path: Path) -> RunFolder:
     """A run that is done, with the save of its end."""
     write_run(tmp_path, SUITE, "sequential", 0, lambda *_: 50.0)
     run = StudyFolder(tmp_path).run(NAME)
-    (run.save / "40").mkdir(parents=True)
+    write_save(run.save, 20, lambda folder: None)
+    write_save(run.save, 40, lambda folder: None)
     return run
 
 
@@ -27,7 +29,7 @@ def lines(run: RunFolder) -> list[str]:
 
 
 def test_a_run_whose_record_is_whole_is_left_as_it_is(run: RunFolder) -> None:
-    assert forget_where_broken(run, SUITE, NAME) is None
+    assert mend(run, SUITE, NAME) == []
     assert read_status(run.status).state == "done" and (run.save / "40").is_dir()
 
 
@@ -45,23 +47,25 @@ def test_a_run_that_is_done_but_whose_record_is_not_whole_starts_again(
     run: RunFolder, change: Callable[[RunFolder], object], fault: str
 ) -> None:
     change(run)
-    assert (forget_where_broken(run, SUITE, NAME) or "").startswith(fault)
+    assert [line.startswith(f"its record {fault}") for line in mend(run, SUITE, NAME)] == [True]
     assert read_status(run.status).state == "pending" and not run.save.exists()
 
 
 def test_a_stopped_run_must_have_recorded_all_up_to_its_save(run: RunFolder) -> None:
     run.status.unlink()
-    (run.save / "40").rename(run.save / "20")
+    (run.save / "40" / "more").touch()
     whole = lines(run)
     run.evaluations.write_text("".join(whole[:-2]))
-    assert forget_where_broken(run, SUITE, NAME) is None and run.save.exists()
+    told = f"{run.save}/40 is damaged (more is not as it was written); it goes on from the save of step 20"
+    assert mend(run, SUITE, NAME) == [told]
+    assert [path.name for path in run.save.iterdir()] == ["20"]
     run.evaluations.write_text("".join(whole[1:-2]))
-    assert forget_where_broken(run, SUITE, NAME) == "lacks reach at step 0"
+    assert mend(run, SUITE, NAME) == ["its record lacks reach at step 0; it starts again from nothing"]
     assert not run.save.exists()
 
 
 def test_a_run_that_a_process_executes_is_left_alone(run: RunFolder) -> None:
     run.evaluations.unlink()
     with run.held():
-        assert forget_where_broken(run, SUITE, NAME) is None
+        assert mend(run, SUITE, NAME) == []
     assert run.save.exists()

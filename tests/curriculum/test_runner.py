@@ -1,7 +1,6 @@
 import errno
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from etude.curriculum.claim import claim_folder
 from etude.curriculum.plan import plan_run
 from etude.curriculum.records import read_evaluations
 from etude.curriculum.runner import execute
+from etude.curriculum.saves import write_save
 from etude.curriculum.status import read_status, run_status
 from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -199,7 +199,7 @@ def test_a_run_that_failed_goes_on_to_the_same_records(
     status = read_status(broken.status)
     assert status.state == "failed" and status.reason is not None and "the power went" in status.reason
     assert "Traceback" in broken.log.read_text()
-    assert [path.name for path in broken.save.glob("*")] == ([] if saved is None else [str(saved)])
+    assert max([int(path.name) for path in broken.save.glob("*")], default=None) == saved
     execute(broken.path)
     assert read_status(broken.status).state == "done"
     undisturbed = whole(agent)
@@ -242,6 +242,46 @@ def test_a_run_that_leaves_the_finite_numbers_has_diverged_and_stays_so(make_stu
     before = run.evaluations.read_bytes()
     execute(run.path)
     assert run.evaluations.read_bytes() == before
+
+
+IN_ITS_SECOND_TASK = """
+from etude.curriculum.methods import Method, register_method
+
+@register_method("{name}")
+class InItsSecondTask(Method):
+    def on_task_start(self, task, agent):
+        if task == "press-button":
+            envs = agent._model.env.envs
+            {act}
+"""
+NAN_WEIGHTS = "[weights.data.fill_(float('nan')) for weights in agent._model.policy.parameters()]"
+NAN_REWARDS = "step = envs.step; envs.step = lambda a: (lambda o, r, *rest: (o, r * float('nan'), *rest))(*step(a))"
+DIVERGES = "envs.unwrapped.scene.batch.qvel[1, 0] = 1e12"
+
+
+@pytest.mark.parametrize(
+    ("act", "state", "cause"),
+    [
+        ("raise KeyError('gone')", "failed", "KeyError: 'gone'"),
+        ("import numpy; numpy.ones(1 << 55)", "failed", "MemoryError: Unable to allocate"),
+        (DIVERGES, "failed", "task press-button: environment 1 .* diverged at step 1: MuJoCo warns"),
+        (NAN_WEIGHTS, "diverged", "the policy's actions are not finite numbers"),
+        (NAN_REWARDS, "diverged", "train/.*loss is nan"),
+    ],
+    ids=["raises", "memory", "simulation", "weights", "rewards"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_why_a_run_failed_is_told_with_task_step_and_seed(
+    make_study: MakeStudy, tmp_path: Path, act: str, state: str, cause: str
+) -> None:
+    method = tmp_path / f"method{os.urandom(4).hex()}.py"
+    method.write_text(IN_ITS_SECOND_TASK.format(name=method.stem, act=act))
+    run = make_study(method=method.stem, imports=[str(method)], seeds=[5]).run("sequential-seed5")
+    with pytest.raises(RunError, match=f"{state}: press-button at step 128, seed 5: {cause}"):
+        execute(run.path)
+    status = read_status(run.status)
+    assert (status.state, status.task, status.step) == (state, "press-button", 128)
+    assert "Traceback" in run.log.read_text()
 
 
 def test_a_run_of_another_name_is_refused_with_the_nearest(make_study: MakeStudy) -> None:
@@ -302,23 +342,41 @@ def test_a_statistic_may_be_a_number_of_numpys_and_one_that_is_none_is_named(
         execute(run.path)
 
 
-@pytest.mark.parametrize("file", ["run.json", "envs.npz", "agent/agent.pt", "agent/agent.json"])
-def test_a_broken_save_is_named_with_the_way_out(
-    make_study: MakeStudy, whole: Callable[[str], RunFolder], file: str
-) -> None:
-    run = make_study().run("sequential-seed0")
-    shutil.copytree(whole("PPO").path, run.path)
-    run.status.unlink()
-    (run.save / "256").rename(run.save / "128")
-    state = json.loads((run.save / "128" / "run.json").read_text())
-    (run.save / "128" / "run.json").write_text(json.dumps(state | {"step": 128}))
-    (run.save / "128" / file).write_text("broken")
-    named = run.save / "128" / file.split("/")[0]
-    with pytest.raises(RunError, match=f"{named}: cannot be read .*; delete {run.save} to start this run again"):
+@pytest.fixture
+def stopped(make_study: MakeStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    """The small sequential run, stopped after its second save, at step 128."""
+    monkeypatch.setattr("etude.curriculum.runner.SAVING_SHARE", 1.0)
+    method = tmp_path / f"method{os.urandom(4).hex()}.py"
+    method.write_text(FAILS_ONCE.replace("fails-once", method.stem).replace("{at}", "10"))
+    run = make_study("stopped", method=method.stem, imports=[str(method)]).run("sequential-seed0")
+    with pytest.raises(RunError):
         execute(run.path)
-    shutil.rmtree(run.save)
-    execute(run.path)
-    assert run.evaluations.read_bytes() == whole("PPO").evaluations.read_bytes()
+    assert {path.name for path in run.save.iterdir()} == {"64", "128"}
+    return run
+
+
+@pytest.mark.parametrize("damaged", [[128], [64, 128]], ids=["the newest", "all"])
+def test_a_damaged_save_costs_its_time_alone(
+    stopped: RunFolder, whole: Callable[[str], RunFolder], damaged: list[int]
+) -> None:
+    for step in damaged:
+        with (stopped.save / str(step) / "agent" / "agent.pt").open("r+b") as weights:
+            weights.seek(1000)
+            weights.write(b"x")
+    goes_on = "goes on from the save of step 64" if damaged == [128] else "starts again from nothing"
+    with pytest.warns(UserWarning, match=rf"save/128 is damaged \(agent/agent.pt is not as .*; it {goes_on}"):
+        execute(stopped.path)
+    undisturbed = whole("PPO")
+    assert stopped.evaluations.read_bytes() == undisturbed.evaluations.read_bytes()
+    assert stopped.training.read_bytes() == undisturbed.training.read_bytes()
+    assert same(policy_of(stopped, 256), policy_of(undisturbed, 256))
+
+
+def test_a_save_that_is_whole_but_not_understood_is_named_with_the_way_out(stopped: RunFolder) -> None:
+    save = stopped.save / "256"
+    write_save(stopped.save, 256, lambda folder: (folder / "run.json").write_text("{}") and None)
+    with pytest.raises(RunError, match=f"{save}/run.json: cannot be read .*; delete {stopped.save} to start this run"):
+        execute(stopped.path)
 
 
 def test_a_garbled_line_of_statistics_is_left_out(make_study: MakeStudy) -> None:

@@ -1,22 +1,23 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from etude.curriculum import saves
-from etude.curriculum.saves import newest_save, write_folder, write_save
+from etude.curriculum.saves import find_save, write_folder, write_save
 
 
 def writer(text: str):  # type: ignore[no-untyped-def]
     return lambda folder: (folder / "file").write_text(text)
 
 
-def test_the_newest_save_replaces_the_others(tmp_path: Path) -> None:
-    assert newest_save(tmp_path / "save") is None
+def test_the_newest_save_and_the_one_before_are_kept(tmp_path: Path) -> None:
+    assert find_save(tmp_path / "save") == (None, {})
     for step in (512, 1024, 20_480):
         write_save(tmp_path / "save", step, writer(str(step)))
-    assert [path.name for path in (tmp_path / "save").iterdir()] == ["20480"]
-    newest = newest_save(tmp_path / "save")
-    assert newest is not None and (newest / "file").read_text() == "20480"
+    assert {path.name for path in (tmp_path / "save").iterdir()} == {"1024", "20480"}
+    newest, damaged = find_save(tmp_path / "save")
+    assert newest is not None and (newest / "file").read_text() == "20480" and not damaged
 
 
 def test_a_save_that_was_not_finished_is_no_save(tmp_path: Path) -> None:
@@ -28,10 +29,38 @@ def test_a_save_that_was_not_finished_is_no_save(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="disk full"):
         write_save(tmp_path, 1024, fail)
-    newest = newest_save(tmp_path)
-    assert newest is not None and newest.name == "512"
+    assert find_save(tmp_path) == (tmp_path / "512", {})
     write_save(tmp_path, 1024, writer("again"))
-    assert [path.name for path in tmp_path.iterdir()] == ["1024"]
+    assert {path.name for path in tmp_path.iterdir()} == {"512", "1024"}
+
+
+def flip_a_bit(save: Path) -> None:
+    content = bytearray((save / "file").read_bytes())
+    content[0] ^= 1
+    (save / "file").write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (flip_a_bit, "file is not as it was written"),
+        (lambda save: (save / "file").write_bytes(b""), "file is not as it was written"),
+        (lambda save: (save / "file").unlink(), "file is not as it was written"),
+        (lambda save: (save / "another").touch(), "another is not as it was written"),
+        (lambda save: (save / "checksums.json").write_text("[3]"), "checksums.json cannot be read"),
+        (lambda save: (save / "checksums.json").unlink(), "checksums.json cannot be read"),
+    ],
+    ids=["a bit flipped", "emptied", "a file lost", "a file added", "no checksums", "checksums lost"],
+)
+def test_a_damaged_save_is_noticed_and_the_one_before_taken(
+    tmp_path: Path, damage: Callable[[Path], object], fault: str
+) -> None:
+    for step in (512, 1024):
+        write_save(tmp_path, step, writer(str(step)))
+    damage(tmp_path / "1024")
+    assert find_save(tmp_path) == (tmp_path / "512", {tmp_path / "1024": fault})
+    damage(tmp_path / "512")
+    assert find_save(tmp_path) == (None, dict.fromkeys((tmp_path / "1024", tmp_path / "512"), fault))
 
 
 def test_a_folder_takes_the_place_of_the_one_before(tmp_path: Path) -> None:

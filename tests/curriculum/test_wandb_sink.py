@@ -229,18 +229,21 @@ class Silent(Refusing):
         time.sleep(30)
 
 
-@pytest.mark.parametrize(("server", "reason"), [(Refusing, "invalid key"), (Silent, "Timed out")])
+@pytest.mark.parametrize(("server", "reason"), [(Refusing, "invalid key"), (Silent, "Timed out"), (None, "refused")])
 def test_a_server_that_fails_costs_a_line_and_its_timeout(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    server: type[BaseHTTPRequestHandler],
+    server: type[BaseHTTPRequestHandler] | None,
     reason: str,
 ) -> None:
     study = write_study(tmp_path / "study", FEW, realistic(FEW))
-    listening = ThreadingHTTPServer(("127.0.0.1", 0), server)
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), server or Refusing)
     listening.daemon_threads = True
-    Thread(target=listening.serve_forever, daemon=True).start()
+    if server is None:
+        listening.server_close()  # Nobody listens at its address any more.
+    else:
+        Thread(target=listening.serve_forever, daemon=True).start()
     monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{listening.server_address[1]}")
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     begun = time.perf_counter()
@@ -249,8 +252,9 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
     assert not feed_study(study, "online")
     # A busy machine is slow at feeding too; 3 s are left for its moods.
     assert time.perf_counter() - fed < (fed - begun) + SERVER_TIMEOUT + 3
-    listening.shutdown()
-    listening.server_close()
+    if server is not None:
+        listening.shutdown()
+        listening.server_close()
     captured = capfd.readouterr()
     assert captured.out == ""
     [line] = captured.err.splitlines()
