@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.curves import Curves
 from etude.curriculum.plan import training_order
+
+if TYPE_CHECKING:
+    from etude.curriculum.metrics.policies.stored import Policies
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +105,19 @@ class StudyView:
     def successes(self, regime: str) -> FloatArray:
         """(..., N, K) share of episodes whose last step was a success; nan where not evaluated."""
         return self._average(regime, "successes")
+
+    @property
+    def policies(self) -> "Policies":
+        """The policies that the study's sequential runs have stored."""
+        return self.curves.policies
+
+    def over_seeds(self, rows: FloatArray) -> FloatArray:
+        """(...) the mean over the view's seeds of what was measured of each, rows (S, ...); nan does not count."""
+        counts = np.ones((1, len(self.seeds))) if self._draw is None else self._draw.seeds
+        defined = ~np.isnan(rows)
+        number = np.tensordot(counts, defined.astype(np.float64), axes=1)
+        means = np.tensordot(counts, np.where(defined, rows, 0.0), axes=1) / np.where(number > 0, number, np.nan)
+        return np.asarray(means[0] if self._draw is None else means)
 
     def successes_at(self, regime: str, columns: Sequence[int]) -> FloatArray:
         """(..., N, len(columns)) the same at some checkpoints alone, which is quicker than all of them."""
