@@ -82,9 +82,8 @@ def write_study(folder: Path, checkpoints: int) -> int:
 
 def main() -> None:
     sizes = [int(size) for size in sys.argv[1:]] or CHECKPOINTS
-    print(
-        f"{'checkpoints':>11} {'episodes':>10} {'seconds':>8} {'processor s':>12} {'µs/episode':>11} {'peak memory':>12}"
-    )
+    headings = ("checkpoints", "episodes", "seconds", "processor s", "µs/episode", "peak memory")
+    print("".join(f"{heading:>13}" for heading in headings))
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             study = Path(folder) / "study"
@@ -93,9 +92,8 @@ def main() -> None:
                 [sys.executable, "-c", MEASURE, str(study)], capture_output=True, text=True, check=True
             )
         seconds, processor, kilobytes = map(float, re.findall(r"=([0-9.]+)", done.stdout))
-        print(
-            f"{size:11,} {rows:10,} {seconds:8.1f} {processor:12.1f} {1e6 * processor / rows:11.2f} {kilobytes / 1e6:9.2f} GB"
-        )
+        figures = (f"{size:,}", f"{rows:,}", f"{seconds:.1f}", f"{processor:.1f}", f"{1e6 * processor / rows:.2f}")
+        print("".join(f"{figure:>13}" for figure in (*figures, f"{kilobytes / 1e6:.2f} GB")), flush=True)
 
 
 if __name__ == "__main__":
