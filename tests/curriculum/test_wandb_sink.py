@@ -26,6 +26,7 @@ pytestmark = pytest.mark.slow
 
 REGIMES = ("sequential", "scratch", "isolated", "joint")
 SUITE = make_suite(("reach", "unlock-drawer"), seeds=(0, 1), regimes=REGIMES, name="small")
+FEW = make_suite(("reach", "unlock-drawer"), seeds=(0, 1), name="small")
 KEY = "0123456789" * 4
 
 
@@ -196,13 +197,13 @@ def test_nothing_is_written_outside_the_studys_folder(study: Path, tmp_path: Pat
 
 
 def test_disabled_does_nothing(tmp_path: Path) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     assert feed_study(study, "disabled")
     assert not (study / "wandb").exists()
 
 
 def test_a_study_that_cannot_be_read_is_a_wrong_request(tmp_path: Path) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     (study / "references.json").write_text("{}")
     with pytest.raises(RequestError, match=r"references.json, reach: not a reference"):
         feed_study(study)
@@ -236,7 +237,7 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
     server: type[BaseHTTPRequestHandler],
     reason: str,
 ) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     listening = ThreadingHTTPServer(("127.0.0.1", 0), server)
     listening.daemon_threads = True
     Thread(target=listening.serve_forever, daemon=True).start()
@@ -266,7 +267,7 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
 
 
 def test_no_key_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     assert not feed_study(study, "online")
@@ -288,7 +289,7 @@ def test_a_feed_that_stands_still_is_ended(tmp_path: Path) -> None:
 def test_a_feed_that_was_ended_online_is_written_offline(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ends: str, reason: str
 ) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\ncase "$*" in *online*) {ends};; *) exec {sys.executable} "$@";; esac\n')
     python.chmod(0o755)
