@@ -31,7 +31,7 @@ start = time.perf_counter()
 from etude.curriculum.metrics.compute import compute_metrics
 compute_metrics(Path(sys.argv[1]))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(f"seconds={time.perf_counter() - start} kilobytes={peak}")
+print(f"seconds={time.perf_counter() - start} processor={time.process_time()} kilobytes={peak}")
 """
 
 
@@ -82,7 +82,8 @@ def write_study(folder: Path, checkpoints: int) -> int:
 
 def main() -> None:
     sizes = [int(size) for size in sys.argv[1:]] or CHECKPOINTS
-    print(f"{'checkpoints':>11} {'episodes':>10} {'seconds':>8} {'µs an episode':>14} {'peak memory':>12}")
+    headings = ("checkpoints", "episodes", "seconds", "processor s", "µs/episode", "peak memory")
+    print("".join(f"{heading:>13}" for heading in headings))
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             study = Path(folder) / "study"
@@ -90,8 +91,9 @@ def main() -> None:
             done = subprocess.run(
                 [sys.executable, "-c", MEASURE, str(study)], capture_output=True, text=True, check=True
             )
-        seconds, kilobytes = map(float, re.findall(r"=([0-9.]+)", done.stdout))
-        print(f"{size:11,} {rows:10,} {seconds:8.1f} {1e6 * seconds / rows:14.2f} {kilobytes / 1e6:9.2f} GB")
+        seconds, processor, kilobytes = map(float, re.findall(r"=([0-9.]+)", done.stdout))
+        figures = (f"{size:,}", f"{rows:,}", f"{seconds:.1f}", f"{processor:.1f}", f"{1e6 * processor / rows:.2f}")
+        print("".join(f"{figure:>13}" for figure in (*figures, f"{kilobytes / 1e6:.2f} GB")), flush=True)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def _trainable(agent: Agent) -> int | None:
         return None
     groups = (group for optimiser in agent.optimisers().values() for group in optimiser.param_groups)
     parameters = {id(p): p for group in groups for p in group["params"] if p.requires_grad}
-    return sum(p.numel() for p in parameters.values())
+    return sum(int(p.numel()) for p in parameters.values())
 
 
 def _action(agent: Agent, observations: Space[Any]) -> int | None:

@@ -1,6 +1,8 @@
 """Bootstrap intervals over seeds and evaluation episodes, crossed."""
 
+import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -47,12 +49,14 @@ def bootstrap(
     checkpoints = max(len(regime.steps) for regime in view.curves.regimes.values())
     a_resample = len(view.tasks) * checkpoints + len(view.seeds) * view.curves.suite.evaluation.episodes
     chunk = max(1, _CHUNK_NUMBERS // a_resample)
-    parts: dict[str, list[FloatArray]] = {name: [] for name in measures}
-    for start in range(0, resamples, chunk):
+
+    def measured(start: int) -> dict[str, FloatArray]:
         some = view.resampled(draw.rows(slice(start, start + chunk)))
-        for name, measure in measures.items():
-            parts[name].append(measure(some).copy())  # a view would keep its whole curves alive
-    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+        return {name: measure(some).copy() for name, measure in measures.items()}  # a view would keep the curves alive
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        parts = list(pool.map(measured, range(0, resamples, chunk)))
+    return {name: np.concatenate([part[name] for part in parts]) for name in measures}
 
 
 def describe_interval(samples: FloatArray, view: StudyView) -> dict[str, Any] | None:

@@ -176,7 +176,7 @@ def _describe(
     if np.ndim(point.value) == 0:
         defined = [value for value in values.values() if value is not None]
         described["range"] = {"low": min(defined), "high": max(defined)} if defined else None
-        described["over_seeds"] = over_seeds(defined) if defined else None
+        described["over_seeds"] = over_seeds(np.asarray(defined, np.float64).tolist()) if defined else None
     if metric.name in samples:
         described["interval"] = describe_interval(samples[metric.name], StudyView(curves, counted))
     return described

@@ -39,7 +39,8 @@ def cw_forward_transfer(view: StudyView) -> Value | Undefined:
 
 def areas(view: StudyView) -> tuple[FloatArray, FloatArray]:
     """(..., N) the mean success rate over a task's own budget, in the sequence and in a fresh agent."""
-    practised, fresh = [], []
+    practised: list[FloatArray] = []
+    fresh: list[FloatArray] = []
     for j, task in enumerate(view.tasks):
         window = own_window(view, j)
         group = "scratch" if task == view.tasks[-1] else f"isolated-{task}"

@@ -110,7 +110,8 @@ COSTS: dict[str, Cost] = {
 def _metric(name: str, cost: Cost) -> Callable[[StudyView], Value | Undefined]:
     def of_study(view: StudyView) -> Value | Undefined:
         curves = view.curves
-        values, left_out = [], {}
+        values: list[float] = []
+        left_out: dict[str, str] = {}
         for group, records in curves.regimes.items():
             for seed in view.seeds:
                 run = str(RunName(group, seed))

@@ -154,10 +154,10 @@ def _load_group(study: Path, suite: Suite, group: str) -> RegimeRecords:
     for row, seed in enumerate(suite.seeds):
         run = StudyFolder(study).run(RunName(group, seed))
         wanted = dict(cells)
-        for evaluation in read_evaluations(run.evaluations):
+        for line, evaluation in enumerate(read_evaluations(run.evaluations), 1):
             cell = wanted.pop((evaluation.step, evaluation.task), None)
             if cell is None or len(evaluation.returns) != suite.evaluation.episodes:
-                raise RequestError(f"{run.evaluations}: {_fault(evaluation, cells, suite)}")
+                raise RequestError(f"{run.evaluations}, line {line}: {_fault(evaluation, cells, suite)}")
             returns[row, *cell] = evaluation.returns
             successes[row, *cell] = evaluation.successes
             lengths[row, *cell] = evaluation.lengths

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray, mean_of_defined
 from etude.curriculum.metrics.matrix import learnt, matrix
@@ -23,8 +24,8 @@ def interference(view: StudyView) -> Value | Undefined:
     largest = _largest(view.point)
     if (largest == 0).any():
         return Undefined(f"{view.tasks[int(np.argmin(largest))]}: its {view.curves.of} is 0 at every checkpoint")
-    scores = matrix(view)
-    taken = (scores[..., :-1, :] - scores[..., 1:, :]) / _largest(view)[..., None, :]
+    scores, largest = matrix(view), _largest(view)
+    taken = (scores[..., :-1, :] - scores[..., 1:, :]) / np.where(largest > 0, largest, np.nan)[..., None, :]
     taken[..., range(len(view.tasks)), range(len(view.tasks))] = np.nan
     return Value(taken, labels=(view.tasks, view.tasks))
 
@@ -65,7 +66,8 @@ def l2_backward_transfer(view: StudyView) -> Value | Undefined:
 def _contrasts(view: StudyView, pairs: Iterable[tuple[int, int]]) -> Value | Undefined:
     """The mean over pairs (i, j) of `(after - before) / (after + before)` of task j across the training of task i."""
     scores, point = matrix(view), matrix(view.point)
-    contrasts, left_out = [], {}
+    contrasts: list[FloatArray] = []
+    left_out: dict[str, str] = {}
     for i, j in pairs:
         if point[i, j] + point[i + 1, j] <= 0:
             left_out[f"{view.tasks[j]} across {view.tasks[i]}"] = (
@@ -80,7 +82,7 @@ def _contrasts(view: StudyView, pairs: Iterable[tuple[int, int]]) -> Value | Und
     return Value(mean_of_defined(np.stack(contrasts, axis=-1)), left_out)
 
 
-def _mean_of(view: StudyView, places: tuple[np.ndarray, np.ndarray], sign: int) -> Value | Undefined:
+def _mean_of(view: StudyView, places: tuple[NDArray[np.intp], NDArray[np.intp]], sign: int) -> Value | Undefined:
     whole = interference(view)
     if isinstance(whole, Undefined):
         return whole

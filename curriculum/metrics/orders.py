@@ -28,7 +28,7 @@ def over_orders(view: StudyView, headline: Headline) -> Value | Undefined:
 
 
 def _register(headline: Headline, direction: Direction, regimes: tuple[str, ...]) -> None:
-    name: str = headline.__name__  # type: ignore[attr-defined]
+    name = headline.__name__
 
     def each(view: StudyView) -> Value | Undefined:
         return over_orders(view, headline)
@@ -41,8 +41,9 @@ def _register(headline: Headline, direction: Direction, regimes: tuple[str, ...]
         found = over_orders(view, headline)
         return found if isinstance(found, Undefined) else Value(np.asarray(found.value).std(axis=-1, ddof=1))
 
-    for suffix, function, better in (("", each, direction), ("_mean", mean, direction), ("_sd", spread, "lower")):
-        register_metric(Metric(f"{name}_orders{suffix}", function, "core", better, SOURCE, regimes, tasks=2))
+    register_metric(Metric(f"{name}_orders", each, "core", direction, SOURCE, regimes, tasks=2))
+    register_metric(Metric(f"{name}_orders_mean", mean, "core", direction, SOURCE, regimes, tasks=2))
+    register_metric(Metric(f"{name}_orders_sd", spread, "core", "lower", SOURCE, regimes, tasks=2))
 
 
 _register(bwt, "lower", ("orders",))

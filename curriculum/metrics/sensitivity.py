@@ -59,7 +59,7 @@ def repeats(curves: Curves) -> bool | None:
     The untrained agent of a seed is the same in all regimes, and so are its episodes, where the environments follow
     their seeds. None where no task is evaluated at step 0 in two of them.
     """
-    same = None
+    same: bool | None = None
     records = [group for group in curves.regimes.values() if group.finished]
     for place, one in enumerate(records):
         for other in records[place + 1 :]:
@@ -123,12 +123,17 @@ def _at(measure: Callable[[StudyView, int], Value | Undefined], every: int) -> C
 
 
 for _word, _every in (("second", 2), ("fourth", 4)):
-    for _name, _measure, _better, _regimes in (
-        ("bwt", bwt_at, "lower", ("sequential",)),
-        ("fwt", fwt_at, "higher", ("sequential", "scratch")),
+    for _metric in (
+        Metric(f"bwt_every_{_word}", _at(bwt_at, _every), "core", "lower", SOURCE, tasks=2, resampled=False),
+        Metric(
+            f"fwt_every_{_word}",
+            _at(fwt_at, _every),
+            "core",
+            "higher",
+            SOURCE,
+            ("sequential", "scratch"),
+            tasks=2,
+            resampled=False,
+        ),
     ):
-        register_metric(
-            Metric(
-                f"{_name}_every_{_word}", _at(_measure, _every), "core", _better, SOURCE, _regimes, 2, resampled=False
-            )
-        )
+        register_metric(_metric)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from etude.curriculum.metrics.arrays import FloatArray
 from etude.envs.errors import RequestError
 
 ENOUGH_FOR_WILCOXON = 6
@@ -82,12 +83,17 @@ def sign_flip(differences: ArrayLike) -> float:
         return 1.0
     return float(
         stats.permutation_test(
-            (values,), np.mean, permutation_type="samples", n_resamples=np.inf, alternative="two-sided", vectorized=True
+            (values,),
+            np.mean,
+            permutation_type="samples",
+            n_resamples=2 ** len(values),
+            alternative="two-sided",
+            vectorized=True,
         ).pvalue
     )
 
 
-def average_ranks(values: ArrayLike, higher_is_better: bool) -> np.ndarray:
+def average_ranks(values: ArrayLike, higher_is_better: bool) -> FloatArray:
     """(M,) the mean rank of every method over the suites; 1 is best, ties share the mean of their ranks.
 
     Args:
@@ -95,7 +101,7 @@ def average_ranks(values: ArrayLike, higher_is_better: bool) -> np.ndarray:
         higher_is_better: whether a larger value has the smaller rank.
     """
     table = np.asarray(values, dtype=np.float64)
-    ranks: np.ndarray = stats.rankdata(-table if higher_is_better else table, axis=1).mean(axis=0)
+    ranks: FloatArray = stats.rankdata(-table if higher_is_better else table, axis=1).mean(axis=0)
     return ranks
 
 

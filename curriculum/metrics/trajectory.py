@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from etude.curriculum.metrics.arrays import FloatArray, mean_of_defined
+from etude.curriculum.metrics.arrays import FloatArray, Steps, mean_of_defined
 from etude.curriculum.metrics.matrix import learnt, matrix
 from etude.curriculum.metrics.registry import Undefined, Value, metric
 from etude.curriculum.metrics.view import StudyView
@@ -69,7 +69,7 @@ def windowed_forgetting(view: StudyView) -> Value | Undefined:
     return Value(np.mean(drops, axis=0))
 
 
-def largest_drop(steps: FloatArray, curves: FloatArray, width: float) -> FloatArray | None:
+def largest_drop(steps: Steps, curves: FloatArray, width: float) -> FloatArray | None:
     """The largest fall of curves (..., K) between two checkpoints at most `width` apart; 0 where they only rise.
 
     None where no two are so near.
@@ -126,7 +126,8 @@ def curve_forgetting_early(view: StudyView) -> Value | Undefined:
 def _missing(view: StudyView, decay: float) -> Value | Undefined:
     steps, scores = view.steps("sequential"), view.scores("sequential")
     reached = learnt(matrix(view))
-    shares, left_out = [], {}
+    shares: list[FloatArray] = []
+    left_out: dict[str, str] = {}
     for j, task in enumerate(view.tasks[:-1]):
         point = learnt(matrix(view.point))[j]
         if point <= 0:

@@ -167,7 +167,7 @@ class StudyView:
         seeds, tasks, checkpoints, count = episodes.shape
         averages = np.full((tasks, len(draw.seeds), checkpoints), np.nan)
         for index, task in enumerate(self.tasks):
-            evaluated = ~np.isnan(episodes[:, index]).any(axis=(0, 2))
+            evaluated = np.asarray(~np.isnan(episodes[:, index]).any(axis=(0, 2)))
             drawn = draw.seeds[:, :, None] * draw.episodes[task][:, None, :] / (seeds * count)
             # From here on every checkpoint is evaluated: a slice, which is quicker than a list of columns.
             tail = checkpoints - int((~evaluated[::-1]).argmax()) if not evaluated.all() else 0

@@ -122,7 +122,7 @@ def test_a_torn_last_line_is_as_if_it_were_not_there(study: Path) -> None:
 )
 def test_a_record_that_does_not_fit_the_suite_is_named(study: Path, change: Any, message: str) -> None:
     edit(study / "runs" / "sequential-seed0" / "evaluations.jsonl", change)
-    with pytest.raises(RequestError, match=r"sequential-seed0/evaluations.jsonl: " + message):
+    with pytest.raises(RequestError, match=r"sequential-seed0/evaluations.jsonl, line \d+: " + message):
         load_curves(study)
 
 
