@@ -242,22 +242,40 @@ def status(study: Study, as_json: Json = False) -> None:
 @app.command()
 def metrics(
     study: Study,
+    tier: Annotated[
+        Literal["core", "extended", "full"],
+        typer.Option(help="core reads the records alone, extended the saved policies too, full takes long."),
+    ] = "core",
+    add: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="One more: its name, or module:function, or my.py:function of yours."),
+    ] = None,
     of: Annotated[
         Literal["score", "success"], typer.Option(help="Read scores, or success rates in percent.")
     ] = "score",
     as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a row of CSV a number.")] = False,
 ) -> None:
     """Make a study's metrics, table and figures again from its records."""
     _check_study(study)
+    if as_json and as_csv:
+        from etude.envs.errors import RequestError
+
+        raise RequestError("metrics: takes either --json or --csv")
     from etude.curriculum.metrics.compute import compute_metrics
 
-    values = compute_metrics(study, of)
+    values = compute_metrics(study, of, tier, add or ())
     if as_json:
         return _print_json(values)
+    from etude.curriculum.report.numbers import print_numbers, write_csv
+
+    if as_csv:
+        return write_csv(sys.stdout, values)
     from etude.curriculum.report.figures import learning_curves
     from etude.curriculum.report.table import print_table
 
     learning_curves(study, of)
+    print_numbers(_console(), values)
     print_table(study, _console(), values)
 
 

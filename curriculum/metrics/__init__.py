@@ -1,6 +1,13 @@
-"""What is measured from a study's score curves."""
+"""What is measured from a study's records."""
 
-from etude.curriculum.metrics import headline  # noqa: F401
+from etude.curriculum.metrics import (  # noqa: F401
+    headline,  # isort: skip
+    matrix,
+    trajectory,
+    transfer,
+    continual_world,
+    interference,
+)
 from etude.curriculum.metrics.backward import BackwardTransfer, backward_transfer
 from etude.curriculum.metrics.forward import forward_transfer
 from etude.curriculum.metrics.registry import (
@@ -8,6 +15,7 @@ from etude.curriculum.metrics.registry import (
     Undefined,
     Value,
     get_metric,
+    metric,
     metric_names,
     register_metric,
 )
@@ -20,6 +28,7 @@ __all__ = [
     "backward_transfer",
     "forward_transfer",
     "get_metric",
+    "metric",
     "metric_names",
     "register_metric",
 ]
