@@ -26,6 +26,9 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 Study = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder, like studies/quick.", show_default=False)]
+Studies = Annotated[
+    list[Path], typer.Argument(metavar="DIR...", help="Studies' folders, like studies/quick.", show_default=False)
+]
 
 
 def _print_version(asked: bool) -> None:
@@ -277,6 +280,41 @@ def metrics(
     learning_curves(study, of)
     print_numbers(_console(), values)
     print_table(study, _console(), values)
+
+
+@app.command()
+def report(
+    studies: Studies,
+    of: Annotated[
+        Literal["score", "success"], typer.Option(help="Read scores, or success rates in percent.")
+    ] = "score",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where it goes: the study's folder, or ./comparison for several.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Compare studies that should not be.")] = False,
+) -> None:
+    """Write a study's results as one HTML file that opens offline, or several studies side by side."""
+    for study in studies:
+        _check_study(study)
+    from etude.curriculum.report.write import write_reports
+
+    print(f"written: {write_reports(studies, of, out, force)}")
+
+
+@app.command()
+def export(
+    studies: Studies,
+    to: Annotated[Path, typer.Option(metavar="FILE", help="A .parquet or .csv file.", show_default=False)],
+) -> None:
+    """Write every evaluation episode of studies as a row of a table, for pandas, polars or DuckDB."""
+    for study in studies:
+        _check_study(study)
+    from etude.curriculum.export import export_episodes
+
+    print(f"written: {to}, {export_episodes(studies, to):,} episodes")
 
 
 @app.command()

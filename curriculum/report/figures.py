@@ -38,8 +38,8 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def learning_curves(study: Path, of: Of = "score") -> tuple[Path, Path]:
-    """Draw a study's learning curves into figures/, as PNG and PDF.
+def learning_curves(study: Path, of: Of = "score", out: Path | None = None) -> tuple[Path, Path]:
+    """Draw a study's learning curves into figures/ of its folder, or of `out`, as PNG and PDF.
 
     Raises:
         RequestError: as `load_curves`.
@@ -47,8 +47,8 @@ def learning_curves(study: Path, of: Of = "score") -> tuple[Path, Path]:
     import matplotlib
 
     curves = load_curves(study, of)
-    folder = study / "figures"
-    folder.mkdir(exist_ok=True)
+    folder = (out or study) / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
     name = "learning_curves" if of == "score" else f"learning_curves-{of}"
     png, pdf = folder / f"{name}.png", folder / f"{name}.pdf"
     with matplotlib.rc_context(STYLE):

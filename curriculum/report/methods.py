@@ -11,14 +11,14 @@ from etude.curriculum.report.tables import Cell, Column, Table
 from etude.curriculum.study import StudyFolder
 
 
-def methods_section(curves: Curves, metrics: Mapping[str, Any]) -> Section:
+def methods_section(curves: Curves) -> Section:
     """Methods in words, the tasks' references, the environment, and the suite as it was resolved."""
     folder = StudyFolder(curves.study)
     environment = _read(folder.environment)
     return Section(
         "methods",
         "Methods and environment",
-        texts=methods(curves, metrics, environment),
+        texts=methods(curves, environment),
         tables=[
             *_references(curves, _read(folder.references)),
             *([_environment(environment)] if environment else []),
@@ -27,36 +27,38 @@ def methods_section(curves: Curves, metrics: Mapping[str, Any]) -> Section:
     )
 
 
-def methods(curves: Curves, metrics: Mapping[str, Any], environment: Mapping[str, Any]) -> list[str]:
+def methods(curves: Curves, environment: Mapping[str, Any]) -> list[str]:
     """Paragraphs for the paper."""
     suite = curves.suite
     packages = environment.get("packages", {})
     on = ", ".join(f"{name} {packages[name]}" for name in ("mujoco", "gymnasium", "torch") if name in packages)
     budgets = ", ".join(f"{task} {steps:,}" for task, steps in suite.budget.items())
     told = "is told by a one-hot vector" if suite.task_id == "onehot" else "is not told"
-    also = f", and {', '.join(f'{step:,}' for step in suite.evaluation.also)} steps after each task's start"
-    scored = (
-        "A task's score is 100 (G − floor) / (oracle − floor), G being the undiscounted return: the oracle is a scripted "
-        "policy, the floor the better of uniformly random and zero actions, both measured on the evaluation episodes. "
-        if curves.of == "score"
-        else "Success is that of an episode's last step, in percent. "
-    )
+    also = ", ".join(f"{step:,}" for step in suite.evaluation.also)
+    scored = "Success is that of an episode's last step, in percent."
+    if curves.of == "score":
+        scored = (
+            "A task's score is 100 (G − floor) / (oracle − floor), G being the undiscounted return: the oracle is a "
+            "scripted policy, the floor the better of uniformly random and zero actions, both measured on the "
+            "evaluation episodes."
+        )
     return [
         f"The suite {suite.name} trains on {', '.join(suite.tasks)}, in this order; budgets in environment steps: "
         f"{budgets}. Regimes: {', '.join(suite.regimes)}. Seeds: {', '.join(map(str, suite.seeds))}.",
-        f"The agent is {suite.agent.algorithm} in {suite.agent.environments} simulations, with the method {suite.method}; "
-        f"its hyperparameters stand in suite.yaml below. Which task is on {told} in the observation."
+        f"The agent is {suite.agent.algorithm} in {suite.agent.environments} simulations, with the method "
+        f"{suite.method}; its hyperparameters stand in suite.yaml below. Which task is on {told} in the observation."
         + (f" Versions: {on}." if on else ""),
-        f"The agent is evaluated every {suite.evaluation.every:,} steps{also if suite.evaluation.also else ''} and at the "
-        f"end of each task, deterministically, on {suite.evaluation.episodes} episodes a task, which are the same for all "
-        f"seeds and checkpoints. {scored}Scores are averaged over episodes, then seeds.",
-        "BWT is the mean over the learnt primitives of D_i, the share of the score C_i at the task's own end that is lost "
-        "afterwards: 100 ∫ max(0, C_i − R_i(s)) ds / ((b_N − b_i) C_i) from b_i to the end b_N of the training, with R_i "
-        "clipped below at the floor, by the trapezoidal rule over the checkpoints. FWT is the mean difference between the "
-        "composition's curve after practice and from scratch over the same number of steps.",
-        f"Intervals are from a bootstrap over seeds and evaluation episodes, crossed, with {RESAMPLES:,} resamples, from "
-        f"the 2.5th to the 97.5th percentile; with fewer than {ENOUGH_SEEDS} seeds they are too narrow to hold 95% of the "
-        "time.",
+        f"The agent is evaluated every {suite.evaluation.every:,} steps, "
+        + (f"{also} steps after each task's start, " if also else "")
+        + f"and at the end of each task, deterministically, on {suite.evaluation.episodes} episodes a task, which are "
+        f"the same for all seeds and checkpoints. {scored} Scores are averaged over episodes, then seeds.",
+        "BWT is the mean over the learnt primitives of D_i, the share of the score C_i at the task's own end that is "
+        "lost afterwards: 100 ∫ max(0, C_i − R_i(s)) ds / ((b_N − b_i) C_i) from b_i to the end b_N of the training, "
+        "with R_i clipped below at the floor, by the trapezoidal rule over the checkpoints. FWT is the mean "
+        "difference between the composition's curve after practice and from scratch over the same number of steps.",
+        f"Intervals are from a bootstrap over seeds and evaluation episodes, crossed, with {RESAMPLES:,} resamples, "
+        f"from the 2.5th to the 97.5th percentile; with fewer than {ENOUGH_SEEDS} seeds they are too narrow to hold "
+        "95% of the time.",
     ]
 
 
@@ -76,7 +78,9 @@ def _references(curves: Curves, references: Mapping[str, Any]) -> list[Table]:
         Column("MuJoCo"),
         Column("sources"),
     ]
-    note = "Mean returns on the evaluation episodes; sources is the beginning of a hash of the code that defines the task."
+    note = (
+        "Mean returns on the evaluation episodes; sources is the beginning of a hash of the code that defines the task."
+    )
     return [Table("references-table", "What scores are measured against", columns, rows, note)]
 
 
@@ -86,7 +90,9 @@ def _mean(policy: Mapping[str, Any]) -> float:
 
 def _environment(environment: Mapping[str, Any]) -> Table:
     flat = {key: value for key, value in environment.items() if key != "packages"} | environment.get("packages", {})
-    rows: list[list[Cell]] = [[str(key), value if isinstance(value, str) else json.dumps(value)] for key, value in flat.items()]
+    rows: list[list[Cell]] = [
+        [str(key), value if isinstance(value, str) else json.dumps(value)] for key, value in flat.items()
+    ]
     return Table("environment-table", "What the study was run on", [Column("what"), Column("which")], rows)
 
 

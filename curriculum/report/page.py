@@ -7,11 +7,13 @@ from importlib.resources import files
 from typing import Any
 
 import etude
-from etude.curriculum.report.plots import Plot
+from etude.curriculum.report.contents import Content
+from etude.curriculum.report.plots import Plot, plot
 from etude.curriculum.report.tables import Cell, Table, is_number
 
 _TEXT = {"light": "#1b2129", "dark": "#e4e8ee"}
 _GRID = {"light": "#d4dae1", "dark": "#343d49"}
+_SOFT = {"light": "#55606e", "dark": "#a4afbd"}
 _BACK = {"light": "#ffffff", "dark": "#12161c"}
 
 
@@ -34,18 +36,8 @@ class Figure:
     title: str
     caption: str
     alt: str
-    plot: Plot
+    content: Content
     table: Table
-    wide: bool = False
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawn picture, as a data URL."""
-
-    title: str
-    alt: str
-    source: str
 
 
 @dataclass(frozen=True)
@@ -57,7 +49,6 @@ class Section:
     texts: Sequence[str] = ()
     key: Sequence[tuple[str, str]] = ()
     figures: Sequence[Figure] = ()
-    pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
     listings: Sequence[tuple[str, str]] = ()
 
@@ -75,6 +66,7 @@ class Page:
         cautions: sentences without which the answer would be misread.
         alarms: what is wrong with the records or the numbers.
         sections: all the rest, in order.
+        of: what scores are, `score` or `success`.
     """
 
     kind: str
@@ -85,6 +77,7 @@ class Page:
     cautions: Sequence[str] = ()
     alarms: Sequence[str] = ()
     sections: Sequence[Section] = field(default=())
+    of: str = "score"
 
     @property
     def tables(self) -> list[Table]:
@@ -113,6 +106,8 @@ def render(page: Page) -> str:
         style=Markup(_part("page.css")),
         script=Markup(_part("page.js")),
         plotly=Markup(get_plotlyjs()),
+        plot=plot,
+        folder="tables" if page.of == "score" else f"tables-{page.of}",
         themes={name: _theme(name) for name in _TEXT},
     )
 
@@ -122,14 +117,12 @@ def _part(name: str) -> str:
     return files("etude.curriculum.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _styled(cell: Cell, heat: tuple[float, float] | None) -> Any:
+def _styled(cell: Cell, heat: tuple[float, float] | None, numeric: bool) -> Any:
     """The attributes of a table's cell: numbers to the right, and in a matrix the colour of their value."""
     from markupsafe import Markup
 
-    if not is_number(cell):
-        return Markup("")
-    if heat is None:
-        return Markup(' class="number"')
+    if heat is None or not is_number(cell):
+        return Markup(' class="number"' if numeric else "")
     back, fore = heat_colours(float(cell), *heat)  # type: ignore[arg-type]
     return Markup(f' style="background:{back};color:{fore}"')
 
@@ -139,8 +132,17 @@ def heat_colours(value: float, low: float, high: float) -> tuple[str, str]:
     reach = max(abs(low), abs(high)) or 1.0
     share = min(1.0, abs(value) / reach)
     end = (0, 84, 140) if value >= 0 else (168, 66, 0)
-    red, green, blue = (round(242 + share * (channel - 242)) for channel in end)
-    return f"rgb({red},{green},{blue})", "#ffffff" if share > 0.55 else "#1b2129"
+    colour = [round(242 + share * (channel - 242)) for channel in end]
+    light = _luminance(colour)
+    # The one with the larger contrast, as WCAG 2 counts it.
+    fore = "#ffffff" if 1.05 / (light + 0.05) > (light + 0.05) / 0.05 else "#000000"
+    return f"rgb({','.join(map(str, colour))})", fore
+
+
+def _luminance(colour: Sequence[int]) -> float:
+    """The relative luminance of WCAG 2, 0 to 1."""
+    linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def _theme(name: str) -> Plot:
@@ -153,6 +155,7 @@ def _theme(name: str) -> Plot:
             "xaxis": axis,
             "yaxis": axis,
             "hoverlabel": {"bgcolor": _BACK[name], "font": {"color": _TEXT[name]}, "bordercolor": _GRID[name]},
-            "shapedefaults": {"line": {"color": "#808080"}},
+            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": _SOFT[name], "activecolor": _TEXT[name]},
+            "legend": {"bgcolor": "rgba(0,0,0,0)"},
         }
     }

@@ -172,7 +172,10 @@ def _lead(practised: Line, fresh: Line) -> list[Area]:
     share = gap[crossed] / (gap[crossed] - gap[crossed + 1])
     every = np.union1d(steps, steps[crossed] + share * (steps[crossed + 1] - steps[crossed]))
     first, other = np.interp(every, steps, practised.scores), np.interp(every, steps, fresh.scores)
-    areas = [Area("ahead", every, other, np.maximum(first, other)), Area("behind", every, np.minimum(first, other), other)]
+    areas = [
+        Area("ahead", every, other, np.maximum(first, other)),
+        Area("behind", every, np.minimum(first, other), other),
+    ]
     return [area for area in areas if (area.high > area.low).any()]
 
 
@@ -187,3 +190,8 @@ def thin(steps: FloatArray | NDArray[np.int64], keep: tuple[int, ...] = (), most
         return np.arange(len(steps))
     even = np.linspace(0, len(steps) - 1, most).round().astype(np.intp)
     return np.union1d(even, np.flatnonzero(np.isin(steps, keep)))
+
+
+def worded(group: str) -> str:
+    """What the two regimes that the answer is about are called on the page; the other groups by their names."""
+    return {"sequential": "practised first", "scratch": "from scratch"}.get(group, group)

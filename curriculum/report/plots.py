@@ -1,4 +1,4 @@
-"""Interactive figures, for plotly to draw in the browser: what does not depend on light or dark."""
+"""The report's interactive figures, for plotly to draw in the browser; the page chooses light or dark."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -6,83 +6,65 @@ from typing import Any
 
 import numpy as np
 
-from etude.curriculum.metrics.arrays import FloatArray
+from etude.curriculum.report.contents import COLOURS, Bars, Content, Points, Ranks, Series
 from etude.curriculum.report.figures import AHEAD, BEHIND, LOST, SCRATCH, SEQUENTIAL
-from etude.curriculum.report.panels import Area, Line, Panel, thin
-
-COLOURS = {"sequential": SEQUENTIAL, "scratch": SCRATCH, "scratch-total": "#8C6BB1", "joint": "#7A7A7A"}
-ISOLATED = "#7A7A7A"
-AREAS = {"lost": LOST, "ahead": AHEAD, "behind": BEHIND}
-SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6BB1", "#A0741B", "#3A9BDC", "#7A7A7A")
+from etude.curriculum.report.panels import Area, Line, Panel, thin, worded
 
 Plot = dict[str, Any]
 """A figure as plotly's JSON has it, `data` and `layout`."""
 
+AREAS = {"lost": LOST, "ahead": AHEAD, "behind": BEHIND}
+OTHER = "#7A7A7A"
+DASHES = ("solid", "dash", "dot", "dashdot")
 
-def plot_panel(panel: Panel, of: str) -> Plot:
-    """A task's learning curves."""
+
+def plot(content: Content, of: str) -> Plot:
+    """A figure in plotly's terms.
+
+    Args:
+        content: what it shows.
+        of: what scores are, `score` or `success`.
+    """
+    match content:
+        case Panel():
+            return _panel(content, "score" if of == "score" else "success (%)")
+        case Series():
+            return _series(content)
+        case Points():
+            return _points(content)
+        case Bars():
+            bars = {"type": "bar", "orientation": "h", "x": _numbers(content.values), "y": _safe(content.names)}
+            return _figure([bars | {"marker": {"color": SEQUENTIAL}}], content.unit, "")
+        case Ranks():
+            return _ranks(content)
+
+
+def _panel(panel: Panel, unit: str) -> Plot:
     keep = (*panel.boundaries, *(panel.window or ()))
     traces = [_shade(area, keep) for area in panel.areas] + [_curve(line, keep) for line in panel.lines]
+    whole = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     shapes: list[Plot] = [
-        {"type": "line", "xref": "x", "yref": "paper", "x0": step, "x1": step, "y0": 0, "y1": 1, "layer": "below"}
-        | {"line": {"width": 1, "dash": "dot"}}
+        whole | {"type": "line", "x0": step, "x1": step, "line": {"width": 1, "dash": "dot", "color": "#808080"}}
         for step in panel.boundaries
     ]
     if panel.window is not None:
         begin, end = panel.window
-        shapes.insert(
-            0,
-            {"type": "rect", "xref": "x", "yref": "paper", "x0": begin, "x1": end, "y0": 0, "y1": 1, "layer": "below"}
-            | {"line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.16)"},
-        )
-    return _checked(traces, "environment steps", "score" if of == "score" else "success (%)", shapes=shapes)
-
-
-def plot_series(names: Sequence[str], places: Sequence[str], values: FloatArray, unit: str) -> Plot:
-    """Curves over named places, such as the ends of the tasks.
-
-    Args:
-        names: (M,) of the curves.
-        places: (P,) from left to right.
-        values: (M, P); nan where there is none.
-        unit: of the values.
-    """
-    traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": escape(name), "x": [escape(place) for place in places]}
-        | {"y": _numbers(row), "line": {"color": SERIES[index % len(SERIES)], "dash": _dash(index)}}
-        for index, (name, row) in enumerate(zip(names, values, strict=True))
-    ]
-    return _checked(traces, "", unit, legend=len(names) > 1)
-
-
-def plot_points(names: Sequence[str], across: FloatArray, up: FloatArray, titles: tuple[str, str]) -> Plot:
-    """Named points in a plane, (M,) each."""
-    traces = [
-        {"type": "scatter", "mode": "markers", "name": escape(name), "x": [float(x)], "y": [float(y)]}
-        | {"marker": {"size": 12, "color": SERIES[index % len(SERIES)], "symbol": index % 8}}
-        for index, (name, x, y) in enumerate(zip(names, across, up, strict=True))
-    ]
-    return _checked(traces, *titles, legend=True)
-
-
-def plot_bars(names: Sequence[str], values: FloatArray, unit: str) -> Plot:
-    """A bar a name, (M,)."""
-    bars = {"type": "bar", "orientation": "h", "x": _numbers(values), "y": [escape(name) for name in names]}
-    return _checked([bars | {"marker": {"color": SEQUENTIAL}}], unit, "")
+        grey = {"line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.16)"}
+        shapes.insert(0, whole | {"type": "rect", "x0": begin, "x1": end} | grey)
+    return _figure(traces, "environment steps", unit, shapes=shapes)
 
 
 def _curve(line: Line, keep: tuple[int, ...]) -> Plot:
     drawn = thin(line.steps, keep)
-    isolated = line.group.startswith("isolated-")
-    colour = ISOLATED if isolated else COLOURS[line.group]
+    colour = {"sequential": SEQUENTIAL, "scratch": SCRATCH}.get(line.group, OTHER)
     trace: Plot = {"type": "scatter", "mode": "lines", "x": line.steps[drawn].tolist()}
     trace["y"] = _numbers(line.scores[drawn])
-    name = {"sequential": "practised first", "scratch": "from scratch"}.get(line.group, escape(line.group))
+    name = escape(worded(line.group))
     if line.seed is None:
-        dash = "dash" if line.group not in ("sequential", "scratch") else "solid"
+        dash = {"sequential": "solid", "scratch": "solid", "joint": "dot"}.get(line.group, "dash")
         return trace | {"name": name, "line": {"color": colour, "width": 2.5, "dash": dash}}
     style = {"color": colour, "width": 1, "dash": "solid" if line.finished else "dot"}
-    return trace | {"name": f"{name}, seed {line.seed}", "line": style, "opacity": 0.55, "hoverinfo": "skip"}
+    return trace | {"name": f"{name}, seed {line.seed}", "line": style, "opacity": 0.75, "hoverinfo": "skip"}
 
 
 def _shade(area: Area, keep: tuple[int, ...]) -> Plot:
@@ -96,28 +78,57 @@ def _shade(area: Area, keep: tuple[int, ...]) -> Plot:
     return shade | {"fillcolor": _faded(colour)}
 
 
-def _checked(
-    traces: Sequence[Mapping[str, Any]],
-    across: str,
-    up: str,
-    shapes: Sequence[Plot] = (),
-    legend: bool = False,
+def _series(series: Series) -> Plot:
+    places = [place if isinstance(place, int | float) else escape(place) for place in series.places]
+    traces = [
+        {"type": "scatter", "mode": "lines+markers", "name": escape(name), "x": places, "y": _numbers(row)}
+        | {"line": {"color": COLOURS[index % len(COLOURS)], "dash": DASHES[index // len(COLOURS) % 4]}}
+        for index, (name, row) in enumerate(zip(series.names, series.values, strict=True))
+    ]
+    return _figure(traces, series.across, series.unit, legend=len(series.names) > 1)
+
+
+def _points(points: Points) -> Plot:
+    traces = [
+        {"type": "scatter", "mode": "markers", "name": escape(name), "x": [float(x)], "y": [float(y)]}
+        | {"marker": {"size": 13, "color": COLOURS[index % len(COLOURS)], "symbol": index % 8}}
+        for index, (name, x, y) in enumerate(zip(points.names, points.across, points.up, strict=True))
+    ]
+    return _figure(traces, *points.titles, legend=True)
+
+
+def _ranks(ranks: Ranks) -> Plot:
+    half = {"type": "constant", "value": ranks.critical_difference / 2, "color": OTHER}
+    trace = {"type": "scatter", "mode": "markers", "x": _numbers(ranks.ranks), "y": _safe(ranks.names)}
+    trace |= {"marker": {"size": 11, "color": SEQUENTIAL}, "error_x": half}
+    plotted = _figure([trace], "average rank, 1 is best; bars: half the critical difference to either side", "")
+    plotted["layout"]["yaxis"]["autorange"] = "reversed"
+    return plotted
+
+
+def _figure(
+    traces: Sequence[Mapping[str, Any]], across: str, up: str, shapes: Sequence[Plot] = (), legend: bool = False
 ) -> Plot:
-    """The figure as plotly has checked it; colours of text and lines come from the page."""
+    """The figure as plotly has checked it."""
     import plotly.graph_objects as go
 
     layout: Plot = {
-        "xaxis": {"title": {"text": across}, "automargin": True, "nticks": 6},
-        "yaxis": {"title": {"text": up}, "automargin": True},
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+        "xaxis": {"title": {"text": escape(across)}, "automargin": True, "nticks": 6},
+        "yaxis": {"title": {"text": escape(up)}, "automargin": True},
+        "margin": {"l": 8, "r": 16, "t": 30, "b": 8},
         "shapes": list(shapes),
         "showlegend": legend,
-        "legend": {"orientation": "h", "y": -0.25, "yanchor": "top"},
+        "legend": {"orientation": "h", "y": -0.3, "yanchor": "top"},
         "hovermode": "closest" if legend else "x unified",
     }
     figure: Plot = go.Figure(list(traces), layout).to_plotly_json()
     figure["layout"].pop("template", None)
     return {"data": list(figure["data"]), "layout": figure["layout"]}
+
+
+def _safe(names: Sequence[str]) -> list[str]:
+    """Plotly reads tags in text; what a user named must not be one."""
+    return [escape(name) for name in names]
 
 
 def _numbers(values: Any, digits: int = 5) -> list[float | None]:
@@ -128,7 +139,3 @@ def _numbers(values: Any, digits: int = 5) -> list[float | None]:
 def _faded(colour: str) -> str:
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.35)"
-
-
-def _dash(index: int) -> str:
-    return ("solid", "dash", "dot", "dashdot")[index // len(SERIES) % 4]

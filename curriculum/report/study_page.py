@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.curves import Curves
 from etude.curriculum.metrics.registry import get_metric, metric_names
-from etude.curriculum.metrics.view import StudyView
+from etude.curriculum.report.contents import Series
 from etude.curriculum.report.methods import methods_section
 from etude.curriculum.report.page import Card, Figure, Page, Section
-from etude.curriculum.report.panels import Panel, make_panels, thin
-from etude.curriculum.report.plots import plot_panel, plot_series
+from etude.curriculum.report.panels import Panel, make_panels, thin, worded
 from etude.curriculum.report.tables import Cell, Column, Table
 from etude.curriculum.report.words import counted, forgotten, nothing_learnt, nothing_measured, practised
 
@@ -27,17 +27,20 @@ def study_page(curves: Curves, metrics: Mapping[str, Any]) -> Page:
         metrics: what `compute_metrics` measured of them.
     """
     suite = curves.suite
-    shapes = _shaped(metrics, suite.tasks)
+    matrices, series = shaped(metrics)
     sections = [
         _curves_section(curves, metrics),
         Section(
-            "tasks", "Tasks", texts=[] if metrics["tasks"] else [nothing_measured(metrics)], tables=_task_tables(metrics)
+            "tasks",
+            "Tasks",
+            texts=[] if metrics["tasks"] else [nothing_measured(metrics)],
+            tables=_task_tables(metrics),
         ),
-        Section("matrices", "Matrices", tables=[*score_matrix(curves, metrics), *(t for t in shapes if isinstance(t, Table))]),
-        Section("further", "Further curves", figures=[f for f in shapes if isinstance(f, Figure)]),
-        Section("metrics", "All metrics", tables=metric_tables(metrics)),
+        Section("matrices", "Matrices", tables=matrices),
+        Section("further", "Further curves", figures=series),
+        Section("metrics", "All metrics", tables=[headline_table(metrics), *metric_tables(metrics)]),
         Section("runs", "Runs", tables=[_runs_table(curves, metrics)]),
-        methods_section(curves, metrics),
+        methods_section(curves),
     ]
     regimes = ", ".join(suite.regimes)
     return Page(
@@ -53,6 +56,7 @@ def study_page(curves: Curves, metrics: Mapping[str, Any]) -> Page:
         ],
         alarms=metrics["warnings"],
         sections=[section for section in sections if section.tables or section.figures or section.texts],
+        of=curves.of,
     )
 
 
@@ -63,7 +67,13 @@ def _card(metrics: Mapping[str, Any], name: str) -> Card:
     sentence = forgotten(metrics) if name == "bwt" else practised(metrics)
     if metric["value"] is None:
         return Card(name.upper(), hint, "undefined", counted(metric["seeds"]), sentence)
-    return Card(name.upper(), hint, format(metric["value"], form), spread(metric, form), sentence.partition(": ")[2])
+    return Card(
+        name.upper(), hint, format(metric["value"], form), spread(metric, form), _capital(sentence.partition(": ")[2])
+    )
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def spread(metric: Mapping[str, Any], form: str) -> str:
@@ -100,7 +110,7 @@ def _curves_section(curves: Curves, metrics: Mapping[str, Any]) -> Section:
     thinned = max((panel for panel in panels if panel.thinned), key=lambda panel: panel.checkpoints, default=None)
     if thinned is not None:
         texts.append(
-            f"Of up to {thinned.checkpoints:,} checkpoints, evenly spread ones are drawn; the numbers are of all of them."
+            f"Of up to {thinned.checkpoints:,} checkpoints, evenly spread ones are drawn; the numbers are of all."
         )
     figures = [_panel_figure(panel, curves) for panel in panels]
     return Section("curves", "Learning curves", texts, [(mark, text) for mark, text, there in key if there], figures)
@@ -109,9 +119,9 @@ def _curves_section(curves: Curves, metrics: Mapping[str, Any]) -> Section:
 def _panel_figure(panel: Panel, curves: Curves) -> Figure:
     name = f"curve-{curves.suite.tasks.index(panel.task) + 1}"
     means = [line for line in panel.lines if line.seed is None]
-    said = [f"{_worded(line.group)} {line.scores[0]:z.1f} at first and {line.scores[-1]:z.1f} at last" for line in means]
+    said = [f"{worded(line.group)} {line.scores[0]:z.1f} at first and {line.scores[-1]:z.1f} at last" for line in means]
     alt = f"Learning curve of {panel.task}, {panel.measured}. " + "; ".join(said)
-    return Figure(name, panel.task, panel.measured, alt, plot_panel(panel, curves.of), _panel_table(panel, name, curves.of))
+    return Figure(name, panel.task, panel.measured, alt, panel, _panel_table(panel, name, curves.of))
 
 
 def _panel_table(panel: Panel, name: str, of: str) -> Table:
@@ -120,14 +130,12 @@ def _panel_table(panel: Panel, name: str, of: str) -> Table:
     columns = [Column("step", ",d")]
     known: list[dict[int, float]] = []
     for line in reversed(panel.lines):
-        columns.append(Column(_worded(line.group) + (", mean" if line.seed is None else f", seed {line.seed}")))
+        columns.append(Column(worded(line.group) + (", mean" if line.seed is None else f", seed {line.seed}")))
         known.append(dict(zip(line.steps.tolist(), line.scores.tolist(), strict=True)))
     rows: list[list[Cell]] = [[step, *(scores.get(step) for scores in known)] for step in steps.tolist()]
-    return Table(f"{name}-numbers", f"{'Score' if of == 'score' else 'Success in percent'} of {panel.task}", columns, rows)
-
-
-def _worded(group: str) -> str:
-    return {"sequential": "practised first", "scratch": "from scratch"}.get(group, group)
+    return Table(
+        f"{name}-numbers", f"{'Score' if of == 'score' else 'Success in percent'} of {panel.task}", columns, rows
+    )
 
 
 def _task_tables(metrics: Mapping[str, Any]) -> list[Table]:
@@ -152,70 +160,93 @@ def _task_tables(metrics: Mapping[str, Any]) -> list[Table]:
     return [Table("tasks-table", f"Each task, sequential regime, {counted(seeds)}", columns, rows, note)]
 
 
-def score_matrix(curves: Curves, metrics: Mapping[str, Any]) -> list[Table]:
-    """A[i, j]: the score of each task at the start and at the end of each task; none where no seed finished."""
-    described = metrics["regimes"].get("sequential")
-    if described is None or not described["seeds"]["counted"]:
-        return []
-    view = StudyView(curves, tuple(described["seeds"]["counted"]))
-    columns = np.searchsorted(view.steps("sequential"), (0, *view.ends))
-    scores = view.scores("sequential")[:, columns].T
-    return [
-        _matrix(
-            "score-matrix",
-            f"{'Score' if curves.of == 'score' else 'Success in percent'} of each task (across) after each task (down), "
-            f"{counted(described['seeds'])}",
-            ["before training", *(f"after {task}" for task in view.tasks)],
-            view.tasks,
-            scores,
-        )
-    ]
-
-
 def _matrix(
-    name: str, caption: str, down: Sequence[str], across: Sequence[str], values: Any, form: str = "z.1f", note: str = ""
+    name: str, caption: str, down: Sequence[str], across: Sequence[str], values: FloatArray, note: str = ""
 ) -> Table:
-    numbers = np.array(values, dtype=np.float64)
-    known = numbers[~np.isnan(numbers)]
+    known = values[~np.isnan(values)]
     ends = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-    rows: list[list[Cell]] = [
-        [label, *(None if np.isnan(value) else float(value) for value in row)]
-        for label, row in zip(down, numbers, strict=True)
-    ]
+    form = "z.2f" if max(map(abs, ends)) < 10 else "z.1f"
+    rows: list[list[Cell]] = [[label, *map(_cell, row)] for label, row in zip(down, values, strict=True)]
     return Table(name, caption, [Column(""), *(Column(label, form) for label in across)], rows, note, ends)
 
 
-def _shaped(metrics: Mapping[str, Any], tasks: Sequence[str]) -> list[Table | Figure]:
-    """The metrics that are matrices and curves: a table with colours each, or a figure."""
-    shaped: list[Table | Figure] = []
+def shaped(metrics: Mapping[str, Any]) -> tuple[list[Table], list[Figure]]:
+    """The metrics that are arrays: matrices as tables with colours, all else as curves."""
+    tables: list[Table] = []
+    figures: list[Figure] = []
     for name, metric in metrics["metrics"].items():
-        if not isinstance(metric["value"], list) or not metric["value"]:
+        if not isinstance(metric["value"], list):
             continue
         values = np.array(metric["value"], dtype=np.float64)  # None becomes nan
-        note = f"{_about(name)} Source: {metric['source']}."
-        caption = f"{name}, {counted(metric['seeds'])}"
-        if values.ndim == 2:
-            down, across = _places(values.shape[0], tasks), _places(values.shape[1], tasks)
-            form = "z.2f" if np.nanmax(np.abs(values), initial=0) < 10 else "z.1f"
-            shaped.append(_matrix(name, caption, down, across, values, form, note))
-        elif values.ndim == 1:
-            places = _places(len(values), tasks)
-            rows = [[place, metric["value"][index]] for index, place in enumerate(places)]
-            table = Table(f"{name}-numbers", caption, [Column("where"), Column(name, "auto")], rows)
-            alt = f"{name}: from {values[0]:.3g} to {values[-1]:.3g} over {len(values)} places"
-            shaped.append(Figure(name, name, note, alt, plot_series([name], places, values[None], name), table))
-    return shaped
+        labels = [list(axis) for axis in metric["labels"] or ()] or [
+            [str(place + 1) for place in range(length)] for length in values.shape
+        ]
+        caption, note = f"{name}, {counted(metric['seeds'])}", f"{_about(name)} Source: {metric['source']}."
+        if values.ndim == 1:
+            figures.append(_series_figure(name, name, note, [name], labels[0], values[None]))
+        elif values.ndim == 2 and (labels[0] == labels[1] or name.endswith("_matrix")):
+            tables.append(_matrix(name, caption, *labels, values, note))
+        elif values.ndim == 2:
+            along = all(_is_number(label) for label in labels[1])
+            names, places = labels if along else reversed(labels)
+            figures.append(_series_figure(name, name, note, names, places, values if along else values.T))
+        elif values.ndim == 3 and labels[1] == labels[2] and not name.endswith("_curve"):
+            for label, part in zip(labels[0], values, strict=True):
+                file = f"{name}-{labels[0].index(label) + 1}"
+                tables.append(_matrix(file, f"{caption}: {label}", *labels[1:], part, note))
+    return tables, figures
 
 
-def _places(count: int, tasks: Sequence[str]) -> list[str]:
-    """What the entries of an axis stand for, as far as their number tells."""
-    if count == len(tasks):
-        return list(tasks)
-    if count == len(tasks) + 1:
-        return ["before training", *(f"after {task}" for task in tasks)]
-    if count == len(tasks) - 1:
-        return list(tasks[:-1])
-    return [str(index + 1) for index in range(count)]
+def _series_figure(
+    name: str, title: str, note: str, names: Sequence[str], places: Sequence[str], values: FloatArray
+) -> Figure:
+    numeric = all(map(_is_number, places))
+    series = Series(names, [float(place) for place in places] if numeric else places, values, "", title)
+    ends = [f"{label} from {row[0]:.3g} to {row[-1]:.3g}" for label, row in zip(names, values, strict=True)]
+    alt = f"{title}: {'; '.join(ends[:6])}" + (f"; and {len(ends) - 6} more" if len(ends) > 6 else "")
+    rows = [[place, *map(_cell, values[:, index])] for index, place in enumerate(places)]
+    columns = [Column("where"), *(Column(label, "auto") for label in names)]
+    return Figure(name, title, note, alt, series, Table(f"{name}-numbers", title, columns, rows))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _cell(value: float) -> Cell:
+    return None if np.isnan(value) else float(value)
+
+
+HEADLINE = ("bwt", "bwt_gated", "fwt", "fwt_total", "acc")
+
+
+def headline_table(metrics: Mapping[str, Any]) -> Table:
+    """The numbers that a paper's table has: value, mean and standard deviation over seeds, interval."""
+    rows: list[list[Cell]] = []
+    for name in (name for name in HEADLINE if name in metrics["metrics"]):
+        metric = metrics["metrics"][name]
+        if metric["value"] is None:
+            continue
+        seeds, interval = metric["over_seeds"] or {}, metric["interval"]
+        rows.append(
+            [name.upper(), metric["value"], seeds.get("mean"), seeds.get("sd"), seeds.get("iqm")]
+            + [_low_high(interval, "z.1f") if interval else None, len(metric["seeds"]["counted"])]
+        )
+    columns = [Column("metric"), Column("value"), Column("mean over seeds"), Column("sd"), Column("IQM")]
+    note = (
+        "The value is that of the averaged curves, which is not the mean of the seeds' values where these are clipped."
+    )
+    return Table(
+        "headline",
+        f"Headline numbers of {metrics['study']}",
+        [*columns, Column("95% interval"), Column("seeds", "d")],
+        rows,
+        note,
+    )
 
 
 def metric_tables(metrics: Mapping[str, Any]) -> list[Table]:
@@ -240,7 +271,15 @@ def metric_tables(metrics: Mapping[str, Any]) -> list[Table]:
         elif isinstance(metric["value"], int | float):
             ends = [(metric[kind] or {}).get(end) for kind in ("range", "interval") for end in ("low", "high")]
             better = {"none": "–"}.get(metric["direction"], metric["direction"])
-            row = [name, metric["value"], *ends, len(metric["seeds"]["counted"]), better, _about(name), metric["source"]]
+            row = [
+                name,
+                metric["value"],
+                *ends,
+                len(metric["seeds"]["counted"]),
+                better,
+                _about(name),
+                metric["source"],
+            ]
             rows.append(row)
     planned = len(next(iter(metrics["metrics"].values()))["seeds"]["planned"]) if metrics["metrics"] else 0
     tables = []
@@ -257,7 +296,7 @@ def _about(name: str) -> str:
     """The first sentence of what the metric's function says of itself."""
     if name not in metric_names():
         return ""
-    return (get_metric(name).function.__doc__ or "").strip().partition("\n")[0]
+    return (get_metric(name).function.__doc__ or "").strip().partition("\n")[0].replace("`", "")
 
 
 def _runs_table(curves: Curves, metrics: Mapping[str, Any]) -> Table:
@@ -266,4 +305,6 @@ def _runs_table(curves: Curves, metrics: Mapping[str, Any]) -> Table:
         for seed in described["seeds"]["planned"]:
             reason = described["unfinished"].get(str(seed))
             rows.append([f"{group}-seed{seed}", "no" if reason else "yes", reason or ""])
-    return Table("runs-table", "Runs, and which of them count", [Column("run"), Column("counts"), Column("why not")], rows)
+    return Table(
+        "runs-table", "Runs, and which of them count", [Column("run"), Column("counts"), Column("why not")], rows
+    )
