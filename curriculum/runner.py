@@ -17,6 +17,7 @@ from etude.curriculum.agents import Diverged, make_agent
 from etude.curriculum.agents.check import rollout_size
 from etude.curriculum.evaluator import Evaluator, task_envs
 from etude.curriculum.imports import import_all
+from etude.curriculum.joint import training_envs, training_seeds
 from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
@@ -40,7 +41,7 @@ def execute(run_folder: Path) -> None:
     must hold the suite; where it holds references, the scores so far are shown.
 
     Args:
-        run_folder: `<study>/runs/<regime>-seed<k>`.
+        run_folder: `<study>/runs/<group>-seed<k>`.
 
     Raises:
         RequestError: the folder is no run of its study's suite.
@@ -65,7 +66,7 @@ class _Run:
         if folder.path.name not in names:
             raise RequestError(f"{folder.path}: not a run of this suite; {nearest(folder.path.name, names)}")
         self.name = names[folder.path.name]
-        self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.regime)
+        self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.group)
         self.references = _read_references(folder)
         self.seconds = {"learning": 0.0, "evaluation": 0.0, "saving": 0.0}
         self.status = Status(state="running", of=self.plan.segments[-1].end)
@@ -99,7 +100,7 @@ class _Run:
         suite, seed = self.suite, self.name.seed
         self.evaluator = Evaluator(suite)
         self.rollout = rollout_size(suite.agent)
-        spaces = task_envs(suite, self.plan.segments[0].task, 1)
+        spaces = task_envs(suite, self.plan.segments[0].tasks[0], 1)
         self.agent = make_agent(
             suite.agent, spaces.single_observation_space, spaces.single_action_space, stream_seed(seed, "agent")
         )
@@ -124,16 +125,14 @@ class _Run:
             if segment.end < step or (segment.end == step and segment is self.plan.segments[-1]):
                 continue
             self._show(task=segment.task)
-            self.envs = EpisodeTally(task_envs(suite, segment.task, suite.agent.environments))
+            self.envs = EpisodeTally(training_envs(suite, segment.tasks))
             if save is not None and segment.start < step <= segment.end:
                 self._load(save, segment)
                 if step == segment.end:
                     self.envs.close()
                     continue
             else:
-                self.envs.reset(
-                    seed=[stream_seed(seed, "training", segment.task, i) for i in range(self.envs.num_envs)]
-                )
+                self.envs.reset(seed=training_seeds(suite, segment.tasks, seed))
                 self.agent.begin_task(segment.task, self.envs, segment.budget)
                 self.method.on_task_start(segment.task, self.agent)
             self._learn(segment)

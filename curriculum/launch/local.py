@@ -71,7 +71,7 @@ class _Study:
     def __init__(self, suite: Suite, folder: StudyFolder, jobs: int, console: Console) -> None:
         self.suite, self.folder, self.console = suite, folder, console
         self.names = run_names(suite)
-        self.ends = {name: plan_run(suite, name.regime).segments[-1].end for name in self.names}
+        self.ends = {name: plan_run(suite, name.group).segments[-1].end for name in self.names}
         self.jobs, self.cost = jobs, Cost(0.0, 0.0)
 
     def prepare(self) -> None:

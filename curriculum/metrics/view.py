@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.curves import Curves
+from etude.curriculum.plan import plan_run, training_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,23 @@ class StudyView:
     def ends(self) -> NDArray[np.int64]:
         """(N,) the step at which each task's own training ends in the sequential regime, b_1..b_N."""
         return np.array(self.curves.suite.ends, dtype=np.int64)
+
+    def ends_of(self, group: str) -> NDArray[np.int64]:
+        """(n,) the step at which each task's own training ends in a group's runs, in the order of `order(group)`.
+
+        Raises:
+            RequestError: the group trains on all tasks at once, or is none of the suite.
+        """
+        training_order(self.curves.suite, group)
+        return np.array([segment.end for segment in plan_run(self.curves.suite, group).segments], dtype=np.int64)
+
+    def order(self, group: str) -> tuple[int, ...]:
+        """The places in `tasks` of what a group's runs are trained on, one after another.
+
+        Raises:
+            RequestError: as `ends_of`.
+        """
+        return tuple(self.tasks.index(task) for task in training_order(self.curves.suite, group))
 
     def steps(self, regime: str) -> NDArray[np.int64]:
         """(K,) checkpoints, counted from the run's start."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from etude.curriculum.plan import RunName, plan_run
+from etude.curriculum.plan import RunName, groups, plan_run
 from etude.curriculum.records import Evaluation, append_evaluations
 from etude.curriculum.status import State, Status, write_status
 from etude.curriculum.study import StudyFolder
@@ -54,9 +54,9 @@ def write_study(study: Path, suite: Suite, score: Score, *, spread: float = 3.0,
     study.mkdir(parents=True)
     (study / "suite.yaml").write_text(suite.to_yaml())
     (study / "references.json").write_text(json.dumps(_references(suite, spread)))
-    for regime in suite.regimes:
+    for group in groups(suite):
         for seed in suite.seeds:
-            write_run(study, suite, regime, seed, score, spread=spread, state=state)
+            write_run(study, suite, group, seed, score, spread=spread, state=state)
     return study
 
 

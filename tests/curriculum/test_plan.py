@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etude.curriculum.plan import Checkpoint, RunName, plan_run, run_names
+from etude.curriculum.plan import Checkpoint, RunName, groups_of, plan_run, run_names
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError
 
@@ -35,7 +35,7 @@ def test_sequential_evaluates_the_tasks_begun_and_all_of_them_at_boundaries() ->
 
 def test_scratch_trains_and_evaluates_the_composition_alone() -> None:
     plan = plan_run(suite_of([40, 30], every=20), "scratch")
-    assert [(segment.task, segment.start, segment.budget) for segment in plan.segments] == [("task1", 0, 30)]
+    assert [(segment.tasks, segment.start, segment.budget) for segment in plan.segments] == [(("task1",), 0, 30)]
     assert plan.checkpoints == tuple(Checkpoint(step, ("task1",)) for step in (0, 20, 30))
 
 
@@ -49,9 +49,11 @@ def test_an_interval_longer_than_the_budget_leaves_the_boundaries() -> None:
     assert [checkpoint.step for checkpoint in plan.checkpoints] == [0, 40, 70]
 
 
-def test_an_unknown_regime_is_refused() -> None:
-    with pytest.raises(RequestError, match="no regime 'scrach'; did you mean scratch?"):
-        plan_run(suite_of([40], every=20), "scrach")
+def test_an_unknown_group_or_regime_is_refused_with_the_nearest() -> None:
+    with pytest.raises(RequestError, match="no group of runs 'sequental'; did you mean sequential"):
+        plan_run(suite_of([40], every=20), "sequental")
+    with pytest.raises(RequestError, match="no regime 'isolatd'; did you mean isolated?"):
+        groups_of(suite_of([40], every=20), "isolatd")
 
 
 def test_runs_are_named_for_their_regime_and_seed() -> None:

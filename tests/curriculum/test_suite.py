@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from etude.curriculum import library
-from etude.curriculum.suite import REGIMES, Suite, load_suite, read_suite
+from etude.curriculum.suite import Suite, load_suite, read_suite
 from etude.envs import get_task
 from etude.envs.errors import RequestError
 
@@ -40,7 +40,7 @@ def test_a_shipped_suite_loads_by_its_name(name: str) -> None:
     suite = load_suite(name)
     assert suite.name == name
     assert suite.seeds == (0, 1, 2)
-    assert suite.regimes == REGIMES
+    assert suite.regimes == ("sequential", "scratch")
     composition = get_task(suite.composition)
     assert composition.kind == "composition" and set(composition.parts) <= set(suite.tasks[:-1])
 
@@ -54,7 +54,7 @@ def test_a_suite_of_ones_own_gets_every_default(tmp_path: Path) -> None:
     suite = load_suite(write(tmp_path))
     assert suite.budget == {"reach": 4096, "press-button": 8192}
     assert (suite.composition, suite.ends) == ("press-button", (4096, 12_288))
-    assert (suite.seeds, suite.regimes, suite.evaluation.episodes) == ((0, 1, 2), REGIMES, 20)
+    assert (suite.seeds, suite.regimes, suite.evaluation.episodes) == ((0, 1, 2), ("sequential", "scratch"), 20)
     assert (suite.method, suite.task_id, suite.wandb.mode) == ("finetune", "onehot", "offline")
     assert suite.agent == load_suite("quick").agent
 
@@ -120,7 +120,10 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
         ("seeds=[4294967296]", "seeds.0: 4294967296 must be below 4294967296"),
         ("seeds=[]", "seeds: [] is empty; it needs at least one entry"),
         ("seeds=3", "seeds: 3 is not a list; write it in brackets, as in [0, 1]"),
-        ("regimes=[joined]", 'regimes.0: "joined" is not one of sequential, scratch'),
+        (
+            "regimes=[joined]",
+            'regimes.0: "joined" is not one of sequential, scratch, isolated, joint, scratch-total, leave-one-out',
+        ),
         ("regimes=[scratch,scratch]", "regimes holds scratch twice"),
         ("task_id=oneht", 'task_id: "oneht" is not one of onehot, hidden'),
         ("wandb.mode=off", 'wandb.mode: "off" is not one of online, offline, disabled'),
