@@ -63,7 +63,7 @@ def practised_and_total(
 
 def _own_training(view: StudyView, group: str) -> tuple[FloatArray, FloatArray]:
     """The checkpoints of the composition's own training, and its scores there."""
-    begin, end = view.ends_of(group)[-2:]
+    begin, end = [0, *view.ends_of(group)][-2:]
     steps = view.steps(group)
     window = (steps >= begin) & (steps <= end)
     return steps[window].astype(np.float64), view.scores(group)[..., -1, window]

@@ -45,8 +45,8 @@ def zero_shot_transfer(view: StudyView) -> Value | Undefined:
 def l2_performance_maintenance(view: StudyView) -> Value:
     """The mean of a task's score at the checkpoints after its own end, less its score there; then over the tasks."""
     scores, reached = view.scores("sequential"), learnt(matrix(view))
-    changes = [scores[..., j, later(view, j)].mean(axis=-1) - reached[..., j] for j in range(len(view.tasks) - 1)]
-    return Value(np.mean(changes, axis=0))
+    changes = [scores[..., j, later(view, j)] - reached[..., j, None] for j in range(len(view.tasks) - 1)]
+    return Value(np.mean([change.mean(axis=-1) for change in changes], axis=0))
 
 
 @metric(direction="higher", source=L2, tasks=2)
