@@ -112,7 +112,9 @@ def shown(value: float) -> str:
     return f"{value:z.1f}" if abs(value) >= 10 else f"{value:z.2f}"
 
 
-def _entries(value: Any, labels: Sequence[Sequence[str]] | None, place: tuple[str, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def _entries(
+    value: Any, labels: Sequence[Sequence[str]] | None, place: tuple[str, ...] = ()
+) -> Iterator[tuple[Any, ...]]:
     """Every number of an array with its row and column; those of further axes are joined to the column."""
     if not isinstance(value, list):
         row, *rest = place or ("",)
