@@ -7,11 +7,14 @@ from pathlib import Path
 from etude.curriculum.metrics.compute import compute_metrics
 from etude.curriculum.metrics.curves import Of, load_curves
 from etude.curriculum.metrics.registry import TIERS, Tier
+from etude.curriculum.report.comparable import differences
+from etude.curriculum.report.comparison_page import comparison_page
 from etude.curriculum.report.drawings import draw_all
 from etude.curriculum.report.figures import learning_curves
 from etude.curriculum.report.page import Page, render
 from etude.curriculum.report.study_page import study_page
 from etude.curriculum.saves import write_text
+from etude.envs.errors import RequestError
 
 
 def write_report(study: Path, of: Of = "score", out: Path | None = None) -> Path:
@@ -61,6 +64,37 @@ def measured_tier(study: Path, of: Of) -> Tier:
     return next((tier for tier in reversed(TIERS) if tier in found), "core")
 
 
+def write_comparison(studies: Sequence[Path], of: Of = "score", out: Path | None = None, force: bool = False) -> Path:
+    """Write a report of several studies side by side.
+
+    Args:
+        studies: their folders.
+        of: what metrics read, scores or success rates in percent.
+        out: the folder to write into; `comparison` if not given.
+        force: whether to compare studies that should not be; the page says so.
+
+    Raises:
+        RequestError: the studies must not be compared, two have one name, or as `load_curves`.
+    """
+    names = [study.resolve().name for study in studies]
+    if len(set(names)) < len(names):
+        names = [str(study) for study in studies]
+    if len(set(names)) < len(names):
+        raise RequestError(f"report: {next(name for name in names if names.count(name) > 1)} is given twice")
+    curves = {name: load_curves(study, of) for name, study in zip(names, studies, strict=True)}
+    reasons = differences(curves)
+    if reasons and not force:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        raise RequestError(f"{reasons[0]}{more}: these studies do not compare; --force compares them all the same")
+    measured = {
+        name: compute_metrics(study, of, measured_tier(study, of)) for name, study in zip(names, studies, strict=True)
+    }
+    page = comparison_page(curves, measured, reasons)
+    return write_page(page, out or Path("comparison"), "report" if of == "score" else f"report-{of}")
+
+
 def write_reports(studies: Sequence[Path], of: Of, out: Path | None, force: bool) -> Path:
-    """One study's report, or several side by side."""
-    return write_report(studies[0], of, out)
+    """The report of one study, or of several side by side."""
+    if len(studies) == 1:
+        return write_report(studies[0], of, out)
+    return write_comparison(studies, of, out, force)
