@@ -317,6 +317,42 @@ def export(
     print(f"written: {to}, {export_episodes(studies, to):,} episodes")
 
 
+@app.command("import")
+def import_(
+    log: Annotated[Path, typer.Argument(metavar="FILE", help="The log, a file or a folder.", show_default=False)],
+    format: Annotated[
+        Literal["tidy", "continual-world", "l2logger"], typer.Option("--format", help="What the log is.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the study to be made.", show_default=False)],
+    floor: Annotated[
+        list[str] | None, typer.Option(metavar="[TASK=]NUMBER", help="What scores 0 in the log's own numbers; 0.")
+    ] = None,
+    oracle: Annotated[
+        list[str] | None, typer.Option(metavar="[TASK=]NUMBER", help="What scores 100 there; 100.")
+    ] = None,
+    untrained: Annotated[
+        float | None, typer.Option(help="The untrained agent's score, where the log has no step 0.", show_default=False)
+    ] = None,
+    episodes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Episodes of an evaluation, where the log does not say.", show_default=False),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="Of l2logger: what is measured, if not the first.", show_default=False)
+    ] = None,
+) -> None:
+    """Make a study of someone else's logs, so that every metric can be computed of them."""
+    from etude.curriculum.logs.write import import_log
+
+    suite = import_log(
+        log, format, out, floor=floor or (), oracle=oracle or (), untrained=untrained, episodes=episodes, column=column
+    )
+    print(f"written: {out}, {', '.join(suite.tasks)}; seeds {', '.join(map(str, suite.seeds))}")
+    for note in json.loads((out / "import.json").read_bytes())["notes"]:
+        print(note)
+    print(f"its metrics: etude metrics {shlex.quote(str(out))}")
+
+
 @app.command()
 def wandb(
     study: Study,

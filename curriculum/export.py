@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from etude.curriculum.metrics.curves import Reference, read_references
-from etude.curriculum.plan import RunName, run_names
+from etude.curriculum.plan import RunName, plan_run, run_names
 from etude.curriculum.records import read_evaluations
 from etude.curriculum.saves import write_file
 from etude.curriculum.study import StudyFolder
@@ -21,6 +21,7 @@ COLUMNS = {
     "left_out": "string",
     "seed": "int64",
     "step": "int64",
+    "training": "string",
     "task": "string",
     "episode": "int32",
     "return": "double",
@@ -77,10 +78,12 @@ def _batches(study: Path) -> Iterator[Batch]:
     for name in run_names(suite):
         batch: Batch = {column: [] for column in COLUMNS}
         run = _run_columns(study, suite, name)
+        segments = plan_run(suite, name.group).segments
         for evaluation in read_evaluations(folder.run(name).evaluations):
             count = len(evaluation.returns)
             scores = _scores(evaluation.returns, references.get(evaluation.task))
-            values = run | {"step": evaluation.step, "task": evaluation.task}
+            trained = next((s.task for s in segments if s.start < evaluation.step <= s.end), None)
+            values = run | {"step": evaluation.step, "training": trained, "task": evaluation.task}
             for column, value in values.items():
                 batch[column] += [value] * count
             batch["episode"] += range(count)

@@ -15,10 +15,11 @@ def methods_section(curves: Curves) -> Section:
     """Methods in words, the tasks' references, the environment, and the suite as it was resolved."""
     folder = StudyFolder(curves.study)
     environment = _read(folder.environment)
+    imported = _read(folder.path / "import.json")
     return Section(
         "methods",
         "Methods and environment",
-        texts=methods(curves, environment),
+        texts=_imported(imported) if imported else methods(curves, environment),
         tables=[
             *_references(curves, _read(folder.references)),
             *([_environment(environment)] if environment else []),
@@ -59,6 +60,17 @@ def methods(curves: Curves, environment: Mapping[str, Any]) -> list[str]:
         f"Intervals are from a bootstrap over seeds and evaluation episodes, crossed, with {RESAMPLES:,} resamples, "
         f"from the 2.5th to the 97.5th percentile; with fewer than {ENOUGH_SEEDS} seeds they are too narrow to hold "
         "95% of the time.",
+    ]
+
+
+def _imported(said: Mapping[str, Any]) -> list[str]:
+    """What is known of a study that was made of someone else's logs."""
+    anchors = said.get("anchors", {})
+    ends = ", ".join(f"{task} {low:g} to {high:g}" for task, (low, high) in anchors.items())
+    return [
+        f"Imported from {said.get('from')}, format {said.get('format')}.",
+        f"Scores are the log's own numbers, from 0 to 100 between these two: {ends}.",
+        *said.get("notes", []),
     ]
 
 

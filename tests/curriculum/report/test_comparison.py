@@ -95,7 +95,8 @@ def test_what_differs_between_the_suites_is_listed(page: Element) -> None:
 def test_studies_whose_fingerprints_differ_are_refused_by_name_unless_forced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, other = write(tmp_path, "one", 0.5), write(tmp_path, "other", 0.5)
+    write(tmp_path, "one", 0.5)
+    other = write(tmp_path, "other", 0.5)
     references = json.loads((other / "references.json").read_text())
     references["reach"]["fingerprint"]["mujoco"] = "9.9"
     (other / "references.json").write_text(json.dumps(references))
