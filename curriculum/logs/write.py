@@ -170,9 +170,8 @@ def _suite(name: str, log: Log, tasks: Sequence[str], budget: Mapping[str, int],
         offsets |= {step - begin for step in steps if begin < step < begin + budget[task]}
         begin += budget[task]
     longest = max(budget.values())
-    every = min(offsets, default=longest)
-    if not set(range(every, longest, every)) <= offsets:
-        every = longest
+    grids = (step for step in sorted(offsets) if set(range(step, longest, step)) <= offsets)
+    every = next(grids, longest)
     also = sorted(offset for offset in offsets if offset % every)
     used = {group.group for group in runs}
     wanted: list[str] = [group for group in ("sequential", "scratch", "joint", "scratch-total") if group in used]

@@ -14,7 +14,7 @@ REWARDS = {"Reach_a": (1, 80, 40, 30), "Push_b": (2, 3, 60, 50), "Stack_c": (0, 
 
 
 def write_scenario(folder: Path, tasks: tuple[str, ...] = tuple(REWARDS), shift: float = 0.0, tests: int = 3) -> Path:
-    """A scenario's folder as l2logger writes it: test, train, test, ..., a worker's block folders, a line an experience."""
+    """A scenario as l2logger writes it: test, train, test, ..., in a worker's block folders, a line an experience."""
     folder.mkdir(parents=True)
     (folder / "logger_info.json").write_text('{"metrics_columns": ["reward"], "log_format_version": "1.1"}')
     (folder / "scenario_info.json").write_text(json.dumps({"author": "a lab", "scenario_type": "custom"}))
@@ -100,7 +100,7 @@ def test_a_task_that_is_trained_again_is_refused(tmp_path: Path) -> None:
     ("before", "after", "fault"),
     [
         ("\treward", "\tpoints", "line 1: there is no column reward"),
-        ("\t80", "\t?", "reward '\\?' is no number"),
+        ("\t80.0", "\tmuch", "line 3: reward 'much' is no number"),
         ("\ttest\t", "\texam\t", "line 2: block_type 'exam' is neither train nor test"),
         ("\tReach_a\t", "\t\t", "line 2: task_name is empty"),
     ],

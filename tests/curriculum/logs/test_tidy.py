@@ -14,7 +14,7 @@ from tests.curriculum.studies import make_suite, realistic, write_study
 LINES = ["step,task,training,seed,score"] + [
     f"{step},{task},{training},{seed},{score + seed}"
     for seed in (0, 1)
-    for step, training, scores in ((0, "", (1, 2)), (10, "a", (50, 3)), (20, "a", (80, 4)), (40, "b", (40, 60)))
+    for step, training, scores in ((0, "", (1, 2)), (10, "a", (50, 3)), (20, "a", (80, 4)), (30, "b", (60, 30)), (40, "b", (40, 60)))
     for task, score in zip("ab", scores, strict=True)
     if training != "a" or step == 20 or task == "a"
 ]
@@ -44,7 +44,7 @@ def test_a_few_columns_are_enough(tmp_path: Path) -> None:
     import_log(write(tmp_path, LINES), "tidy", tmp_path / "study")
     tasks = compute_metrics(tmp_path / "study")["tasks"]
     assert (tasks["a"]["C"], tasks["a"]["final"], tasks["b"]["C"]) == (80.5, 40.5, 60.5)
-    assert tasks["a"]["D"] == pytest.approx(100 * 0.5 * 40 / 80.5)
+    assert tasks["a"]["D"] == pytest.approx(100 * (10 * 20 / 2 + 10 * (20 + 40) / 2) / (20 * 80.5))
 
 
 def test_returns_become_scores_between_the_floor_and_the_oracle_that_are_given(
@@ -82,7 +82,7 @@ def test_successes_alone_are_scores_in_percent(tmp_path: Path) -> None:
         (3, "10,a,a,0", "line 4: 4 cells, but the heading has 5"),
         (3, "10,,a,0,5", "line 4: task is empty"),
         (3, "20,a,a,0,5", "line 4: a at step 20 has 2 episodes"),
-        (6, "40,a/../b,b,0,5", "has no evaluation of a at step 40"),
+        (8, "40,a/../b,b,0,5", "has no evaluation of a at step 40"),
     ],
 )
 def test_a_wrong_line_is_told_with_file_line_and_fault(
