@@ -15,6 +15,7 @@ import numpy as np
 
 from etude.curriculum.agents import Diverged, make_agent
 from etude.curriculum.agents.check import rollout_size
+from etude.curriculum.cost import COUNTED, RunCost
 from etude.curriculum.evaluator import Evaluator, task_envs
 from etude.curriculum.imports import import_all
 from etude.curriculum.joint import training_envs, training_seeds
@@ -106,6 +107,7 @@ class _Run:
         )
         spaces.close()
         self.method = get_method(suite.method)()
+        self.cost = RunCost(self.folder.cost)
         save = newest_save(self.folder.save)
         state, step = None, -1
         if save is not None:
@@ -143,16 +145,30 @@ class _Run:
         for checkpoint in segment.checkpoints:
             if checkpoint.step <= self.status.step:
                 continue
-            self._learn_until(checkpoint.step)
             at_end = checkpoint.step == segment.end
+            if at_end and segment in (self.plan.segments[0], self.plan.segments[-1]):
+                self._learn_counted(segment)
+            self._learn_until(checkpoint.step)
             if at_end:
-                with self._timed("learning"):
+                with self._timed("learning"), self.cost.counting(segment.task, "method", segment.budget):
                     self.method.on_task_end(segment.task, self.agent)
                     self.agent.end_task(segment.task)
             self._record_training(segment.task)
             self._checkpoint(checkpoint, policy=at_end)
+            if at_end:
+                observations = self.envs.single_observation_space
+                self.cost.note(self.agent, self.method, observations, self.folder.policy(segment.end))
             if at_end or self._saving_is_cheap():
                 self._save()
+
+    def _learn_counted(self, segment: Segment) -> None:
+        """Learn to a task's end, counting the operations of the last rollouts."""
+        counted = min(-(-COUNTED // self.rollout) * self.rollout, segment.end - self.status.step)
+        self._learn_until(segment.end - counted)
+        warm_up = getattr(self.agent, "warm_up", 0)
+        with self._timed("learning"), self.cost.counting(segment.task, "learning", counted, warm_up=warm_up):
+            self.agent.learn(counted)
+        self.status = replace(self.status, step=segment.end)
 
     def _learn_until(self, step: int) -> None:
         """Learn in stretches, each of whole rollouts, so that the status moves."""
@@ -210,6 +226,7 @@ class _Run:
         with self._timed("saving"):
             sync(self.folder.training)
             write_save(self.folder.save, self.status.step, write)
+            self.cost.note_save(self.folder.save / str(self.status.step), self.method)
         self.last_save = time.perf_counter() - started
 
     def _load(self, save: Path, segment: Segment) -> None:

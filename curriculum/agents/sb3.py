@@ -150,6 +150,16 @@ class SB3Agent:
         values = self._model.logger.name_to_value
         return {name: float(value) for name, value in values.items() if name.startswith("train/")}
 
+    @property
+    def warm_up(self) -> int:
+        """The steps of the present task in which actions are random and nothing is learnt."""
+        return int(getattr(self._model, "learning_starts", 0))
+
+    def buffer_bytes(self) -> int:
+        """The size of the replay buffer's arrays, full or not; on-policy algorithms keep no samples."""
+        buffer = getattr(self._model, "replay_buffer", None)
+        return sum(value.nbytes for value in vars(buffer).values() if isinstance(value, np.ndarray)) if buffer else 0
+
     def optimisers(self) -> dict[str, torch.optim.Optimizer]:
         """The optimisers by name: `policy`, or `actor`, `critic` and `ent_coef_optimizer`."""
         return optimisers_of(self._model)

@@ -41,6 +41,10 @@ class Method:
     def after_step(self, name: str, optimiser: Optimizer) -> None:
         """Mend the weights after a step, whose momentum moves them even where the gradient is zero."""
 
+    def buffer_bytes(self) -> int:
+        """The bytes of the samples that the method keeps to rehearse, where it keeps some; for the metrics of cost."""
+        return 0
+
     def save(self, folder: Path) -> None:
         """Write to an empty folder what the method keeps between tasks and steps."""
 

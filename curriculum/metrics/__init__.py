@@ -7,6 +7,9 @@ from etude.curriculum.metrics import (  # noqa: F401
     transfer,
     continual_world,
     interference,
+    orders,
+    sensitivity,
+    cost,
 )
 from etude.curriculum.metrics.backward import BackwardTransfer, backward_transfer
 from etude.curriculum.metrics.forward import forward_transfer

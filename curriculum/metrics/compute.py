@@ -12,6 +12,7 @@ from etude.curriculum.metrics.added import add_metric, plugin_faults
 from etude.curriculum.metrics.alarms import alarms
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.bootstrap import bootstrap, describe_interval
+from etude.curriculum.metrics.cost import cost_of_runs
 from etude.curriculum.metrics.curves import Curves, Of, load_curves
 from etude.curriculum.metrics.registry import Metric, Tier, Undefined, Value, get_metric, metric_names
 from etude.curriculum.metrics.statistics import over_seeds
@@ -64,7 +65,7 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
     counted = {metric.name: finished_seeds(curves, metric.regimes) for metric in metrics}
     of_tasks = finished_seeds(curves, ("sequential",))
     views = {seeds: StudyView(curves, seeds) for seeds in (of_tasks, *counted.values()) if seeds}
-    points = {metric.name: _at_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
+    points = {metric.name: measure_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
 
     samples: dict[str, FloatArray] = {}
     for seeds, view in views.items():
@@ -89,6 +90,7 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
             "of": curves.of,
             "metrics": described,
             "tasks": tasks,
+            "costs": cost_of_runs(curves),
             "regimes": {group: _describe_group(curves, group) for group in curves.regimes},
             "warnings": alarms(curves, tasks),
         }
@@ -109,7 +111,8 @@ def _groups(curves: Curves, regimes: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(group for regime in regimes for group in groups_of(curves.suite, regime)))
 
 
-def _at_point(curves: Curves, metric: Metric, view: StudyView | None) -> Value | Undefined:
+def measure_point(curves: Curves, metric: Metric, view: StudyView | None) -> Value | Undefined:
+    """What a metric makes of a view of all seeds that finished what it reads; None where no seed has."""
     for regime in metric.regimes:
         for group in groups_of(curves.suite, regime):
             if group not in curves.regimes:

@@ -43,7 +43,7 @@ def paired_test(first: ArrayLike, second: ArrayLike) -> dict[str, Any]:
 
     Returns:
         `test`, `p`, `smallest_p` (the least that so few seeds can give, however clear the difference), `difference`
-        (the mean of first - second), `seeds`.
+        (the mean of first - second), `n` (seeds).
 
     Raises:
         RequestError: the shapes differ, there is no seed, or a value is not finite.
@@ -67,7 +67,7 @@ def paired_test(first: ArrayLike, second: ArrayLike) -> dict[str, Any]:
         "p": p,
         "smallest_p": smallest,
         "difference": float(differences.mean()),
-        "seeds": count,
+        "n": count,
     }
 
 
