@@ -213,33 +213,9 @@ def status(study: Study, as_json: Json = False) -> None:
     found = study_status(study)
     if as_json:
         return _print_json(found)
-    from rich.text import Text
+    from etude.curriculum.report.standing import print_standing
 
-    from etude.curriculum.launch.display import clock
-
-    headings = ("run", "state", ">steps", "task", ">score", ">left", "reason")
-    columns: dict[str, list[str]] = {heading: [] for heading in headings}
-    for row in found["runs"]:
-        stopped = row["state"] == "pending" and row["step"]
-        cells = (
-            row["run"],
-            "stopped" if stopped else row["state"],
-            f"{row['step']:,} of {row['steps']:,}",
-            row["task"] or "",
-            "" if row["score"] is None else f"{row['score']:z.1f}",
-            "" if row["seconds_left"] is None else clock(row["seconds_left"]),
-            "" if stopped else row["reason"] or ("" if row["exact"] else "resumed, but not exactly"),
-        )
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(cell)
-    filled = {heading: cells for heading, cells in columns.items() if any(cells)}
-    table = _table(*filled)
-    for line in zip(*filled.values(), strict=True):
-        table.add_row(*map(Text, line))
-    console = _console()
-    console.print(table)
-    if "stopped" in columns["state"]:
-        console.print("What was stopped goes on when the study's command is given again.")
+    print_standing(found, _console())
 
 
 @app.command()

@@ -46,7 +46,7 @@ class Agent(Protocol):
         """Start to learn a task; schedules begin anew, on the task's own clock.
 
         Args:
-            task: its id.
+            task: its id; `joint` where all of the suite's are learnt at once.
             envs: SAME_STEP and seeded; the agent resets them once, without a seed.
             budget: environment steps that the task has in all.
         """

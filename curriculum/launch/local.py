@@ -203,7 +203,7 @@ class _Study:
         runs = f"{len(names)} runs{' to finish' if resumed else ''}, {self.jobs} side by side"
         speed = f"{1 / self.cost.step:,.0f} steps/s each, updates included"
         self.console.print(f"{self.suite.name}: {runs}, {steps:,} steps", highlight=False)
-        if len(self.suite.tasks) == 1 and len(self.suite.regimes) > 1:
+        if len(self.suite.tasks) == 1 and {"sequential", "scratch"} <= set(self.suite.regimes):
             self.console.print("one task: sequential and scratch are the same training, and there is no FWT")
         self.console.print(f"about {clock(seconds)} from now (measured: {speed})", highlight=False)
 

@@ -23,7 +23,7 @@ class Method:
     """
 
     def on_task_start(self, task: str, agent: Agent) -> None:
-        """A task has begun: its environments are set, nothing has been learnt of it."""
+        """A task has begun, or `joint`, all of them at once: environments are set, nothing has been learnt of it."""
 
     def on_task_end(self, task: str, agent: Agent) -> None:
         """A task's budget is used up; the agent still holds the task's environments and data."""

@@ -32,6 +32,27 @@ def test_the_picture_has_a_line_a_run_and_fits_80_columns() -> None:
     assert lines[-1].rstrip() == "24% of all steps, 2 of 5 runs finished, 1 failed, 6:12 left"
 
 
+def test_where_names_are_long_the_share_of_the_steps_stands_for_them() -> None:
+    name = "sequential-without-drop-in-drawer-seed12"
+    rows = ROWS | {name: Status("running", "drop-in-drawer", 1_204_800, 1_552_960, {"drop-in-drawer": 100.0}, 99.0)}
+    console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system=None)
+    with console.capture() as capture:
+        console.print(picture(rows, 372, height=24, width=80))
+    lines = capture.get().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [name, "drop-in-drawer", "78%", "100.0", "58:37"] in [line.split() for line in lines]
+    with console.capture() as capture:
+        console.print(picture(rows, 372, height=24, width=120))
+    assert "204,800/552,960" in capture.get()
+
+
+def test_joint_training_shows_the_compositions_score() -> None:
+    said: list[str] = []
+    status = Status("running", "joint", 64, 128, {"reach": 50.0, "unlock-drawer": 7.0}, 9.0)
+    PlainDisplay(said.append).show({"joint-seed0": status}, 7)
+    assert said == ["joint-seed0: 64/128 steps, joint 7, 0:07 left"]
+
+
 def test_a_low_terminal_shows_the_runs_at_work() -> None:
     lines = drawn(height=6)
     assert len(lines) == 4
