@@ -268,7 +268,7 @@ def _references(suite: Suite, anchors: Mapping[str, tuple[float, float]], format
 
     return {
         task: {
-            "fingerprint": {"task": task, "imported": format, "episodes": count, "floor": low, "oracle": high},
+            "fingerprint": {"task": task, "sources": f"{low:g} to {high:g}, {format}", "episodes": count},
             "oracle": policy(high, True),
             "random": policy(low, False),
             "zero": policy(low, False),

@@ -24,7 +24,8 @@ def interference(view: StudyView) -> Value | Undefined:
     if (largest == 0).any():
         return Undefined(f"{view.tasks[int(np.argmin(largest))]}: its {view.curves.of} is 0 at every checkpoint")
     scores = matrix(view)
-    taken = (scores[..., :-1, :] - scores[..., 1:, :]) / _largest(view)[..., None, :]
+    largest = _largest(view)
+    taken = (scores[..., :-1, :] - scores[..., 1:, :]) / np.where(largest > 0, largest, np.nan)[..., None, :]
     taken[..., range(len(view.tasks)), range(len(view.tasks))] = np.nan
     return Value(taken, labels=(view.tasks, view.tasks))
 

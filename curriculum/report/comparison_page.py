@@ -1,45 +1,41 @@
 """The report of several studies side by side."""
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from etude.curriculum.metrics.compare import HEADLINE
 from etude.curriculum.metrics.compute import finished_seeds
 from etude.curriculum.metrics.curves import Curves
-from etude.curriculum.metrics.statistics import paired_test, rank_methods
 from etude.curriculum.metrics.view import StudyView
-from etude.curriculum.report.comparable import differing_keys, flattened
 from etude.curriculum.report.contents import Bars, Points, Ranks, Series
 from etude.curriculum.report.page import Card, Figure, Page, Section
 from etude.curriculum.report.panels import thin
-from etude.curriculum.report.study_page import HEADLINE, TABLE_ROWS
+from etude.curriculum.report.study_page import TABLE_ROWS
 from etude.curriculum.report.tables import Cell, Column, Table, show
 from etude.curriculum.report.words import counted
-from etude.envs.errors import RequestError
 
 Studies = Mapping[str, Curves]
 Measured = Mapping[str, Mapping[str, Any]]
 
 
-def comparison_page(studies: Studies, measured: Measured, forced: Sequence[str]) -> Page:
+def comparison_page(studies: Studies, measured: Measured, compared: Mapping[str, Any]) -> Page:
     """Everything that the report of several studies shows.
 
     Args:
         studies: their records, by the names that they are told apart by.
         measured: what `compute_metrics` measured of each.
-        forced: reasons for which they should not be compared, but are.
+        compared: what `compare` says of them together.
     """
-    tests = paired_tests(studies, measured)
-    pairs = list(combinations(studies, 2))
-    alarms = [f"compared all the same: {reason}" for reason in forced]
+    tests = paired_tests(compared)
+    alarms = [f"compared all the same: {reason}" for reason in compared["differences"]]
     alarms += [f"{name}: {warning}" for name, metrics in measured.items() for warning in metrics["warnings"]]
     sections = [
         Section("plane", "BWT against FWT", figures=_plane(measured)),
         Section("side-by-side", "Side by side", tables=[_headline(measured)]),
-        Section("tests", "Paired tests", texts=_about_tests(tests, pairs), tables=[tests] if tests.rows else []),
-        Section("ranks", "Ranks over suites", *_ranks(studies, measured)),
+        Section("tests", "Paired tests", texts=_about_tests(tests), tables=[tests] if tests.rows else []),
+        Section("ranks", "Ranks over suites", *_ranks(compared)),
         Section("curves", "Learning curves", _ABOUT_CURVES, figures=_curves(studies)),
         Section("speed", "Speed", figures=_speed(measured)),
         Section("all", "All metrics", tables=[_all_metrics(measured)]),
@@ -117,20 +113,14 @@ def _headline(measured: Measured) -> Table:
     return Table("headline", "Headline numbers", [*columns, Column("counted for BWT")], rows, note)
 
 
-def paired_tests(studies: Studies, measured: Measured) -> Table:
+def paired_tests(compared: Mapping[str, Any]) -> Table:
     """Of every two studies of the same tasks, whether they differ in the headline metrics, on the seeds they share."""
+    keys = ("difference", "seeds", "test", "p", "smallest_p")
     rows: list[list[Cell]] = []
-    for name in HEADLINE:
-        for one, other in combinations(studies, 2):
-            if studies[one].suite.tasks != studies[other].suite.tasks:
-                continue
-            first, second = (measured[study]["metrics"].get(name, {}).get("per_seed", {}) for study in (one, other))
-            shared = [seed for seed in first if first[seed] is not None and second.get(seed) is not None]
-            if shared:
-                test = paired_test([first[seed] for seed in shared], [second[seed] for seed in shared])
-                rows.append(
-                    [name, one, other, test["difference"], test["seeds"], test["test"], test["p"], test["smallest_p"]]
-                )
+    for name, metric in compared["metrics"].items():
+        for pair in metric["pairs"]:
+            if "reason" not in pair:
+                rows.append([name, pair["first"], pair["second"], *(pair[key] for key in keys)])
     columns = [
         Column("metric"),
         Column("study"),
@@ -144,44 +134,36 @@ def paired_tests(studies: Studies, measured: Measured) -> Table:
     return Table("tests-table", "Paired tests on the seeds that two studies share", columns, rows)
 
 
-def _about_tests(tests: Table, pairs: Sequence[Any]) -> list[str]:
+def _about_tests(tests: Table) -> list[str]:
     if not tests.rows:
         return ["No two of the studies have the same tasks and a seed in common, so there is nothing to pair."]
     said = (
         "Two-sided: Wilcoxon's signed-rank test from 6 shared seeds up, the exact sign-flip permutation test below. A "
         "p beside the least that so many seeds can give says all that they can say."
     )
+    pairs = {(row[1], row[2]) for row in tests.rows}
     return [said + (" The p are not corrected for the number of comparisons." if len(pairs) > 1 else "")]
 
 
-def _ranks(studies: Studies, measured: Measured) -> tuple[list[str], list[Any], list[Figure], list[Table]]:
-    """Average ranks of agents with methods over suites: texts, no key, figures and tables."""
+def _ranks(compared: Mapping[str, Any]) -> tuple[list[str], list[Any], list[Figure], list[Table]]:
+    """Average ranks of the methods over suites: no texts, no key, figures and tables."""
     figures, tables = [], []
-    for name, higher in (("bwt", False), ("fwt", True), ("acc", True)):
-        table: dict[str, dict[str, float]] = {}
-        for study, curves in studies.items():
-            value = measured[study]["metrics"][name]["value"]
-            if value is not None:
-                label = f"{curves.suite.agent.algorithm} {curves.suite.method}"
-                table.setdefault(" → ".join(curves.suite.tasks), {})[label] = value
-        try:
-            ranked = rank_methods(table, higher)
-        except RequestError:
+    for name, metric in compared["metrics"].items():
+        ranked = metric["ranks"]
+        if "reason" in ranked:
             continue
-        ranks = ranked["average_ranks"]
         friedman = ranked["friedman"]
         note = f"{len(ranked['suites'])} suites. Nemenyi's critical difference at {ranked['level']:g}: "
         note += f"{ranked['critical_difference']:.2f}; two that lie further apart differ (Demšar 2006)."
         note += f" Friedman's test: p = {friedman['p']:.3g}." if friedman else ""
-        rows = [[method, rank] for method, rank in sorted(ranks.items(), key=lambda item: item[1])]
-        shown = Table(
-            f"ranks-{name}", f"Average ranks by {name}", [Column("method"), Column("rank", ".2f")], rows, note
-        )
-        alt = f"Average ranks by {name}: " + ", ".join(f"{method} {rank:.2f}" for method, rank in rows)
-        content = Ranks([str(row[0]) for row in rows], [float(row[1]) for row in rows], ranked["critical_difference"])
-        numbers = Table(f"ranks-{name}-numbers", shown.caption, shown.columns, rows)
-        figures.append(Figure(f"nemenyi-{name}", f"Average ranks by {name}", note, alt, content, numbers))
-        tables.append(shown)
+        order = sorted(ranked["average_ranks"].items(), key=lambda item: item[1])
+        rows: list[list[Cell]] = [[method, rank] for method, rank in order]
+        caption, columns = f"Average ranks by {name}", [Column("method"), Column("rank", ".2f")]
+        alt = f"{caption}: " + ", ".join(f"{method} {rank:.2f}" for method, rank in order)
+        content = Ranks([method for method, _ in order], [rank for _, rank in order], ranked["critical_difference"])
+        numbers = Table(f"ranks-{name}-numbers", caption, columns, rows)
+        figures.append(Figure(f"nemenyi-{name}", caption, note, alt, content, numbers))
+        tables.append(Table(f"ranks-{name}", caption, columns, rows, note))
     return [], [], figures, tables
 
 
@@ -260,9 +242,20 @@ def _all_metrics(measured: Measured) -> Table:
 
 
 def _differences(studies: Studies) -> Table:
-    suites = [curves.suite.model_dump(mode="json") for curves in studies.values()]
-    flat = [flattened(suite) for suite in suites]
+    """The dotted keys of the resolved suites that are not the same in all; the name and W&B do not count."""
+    flat = [dict(_flat(curves.suite.model_dump(mode="json", exclude={"name", "wandb"}))) for curves in studies.values()]
+    keys = dict.fromkeys(key for one in flat for key in one)
     rows: list[list[Cell]] = [
-        [key, *(None if key not in one else str(one[key]) for one in flat)] for key in differing_keys(suites)
+        [key, *(None if key not in one else str(one[key]) for one in flat)]
+        for key in keys
+        if any(one.get(key) != flat[0].get(key) for one in flat)
     ]
     return Table("differences-table", "Settings that differ", [Column("key"), *map(Column, studies)], rows)
+
+
+def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in settings.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value

@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from etude.curriculum.metrics.compare import compare
 from etude.curriculum.metrics.compute import compute_metrics
 from etude.curriculum.metrics.curves import Of, load_curves
 from etude.curriculum.metrics.registry import TIERS, Tier
-from etude.curriculum.report.comparable import differences
 from etude.curriculum.report.comparison_page import comparison_page
 from etude.curriculum.report.drawings import draw_all
 from etude.curriculum.report.figures import learning_curves
@@ -74,22 +74,17 @@ def write_comparison(studies: Sequence[Path], of: Of = "score", out: Path | None
         force: whether to compare studies that should not be; the page says so.
 
     Raises:
-        RequestError: the studies must not be compared, two have one name, or as `load_curves`.
+        RequestError: the studies must not be compared, one is given twice, or as `load_curves`.
     """
-    names = [study.resolve().name for study in studies]
-    if len(set(names)) < len(names):
-        names = [str(study) for study in studies]
-    if len(set(names)) < len(names):
-        raise RequestError(f"report: {next(name for name in names if names.count(name) > 1)} is given twice")
-    curves = {name: load_curves(study, of) for name, study in zip(names, studies, strict=True)}
-    reasons = differences(curves)
-    if reasons and not force:
-        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        raise RequestError(f"{reasons[0]}{more}: these studies do not compare; --force compares them all the same")
-    measured = {
-        name: compute_metrics(study, of, measured_tier(study, of)) for name, study in zip(names, studies, strict=True)
-    }
-    page = comparison_page(curves, measured, reasons)
+    resolved = [study.resolve() for study in studies]
+    for study in resolved:
+        if resolved.count(study) > 1:
+            raise RequestError(f"report: {study.name} is given twice")
+    compared = compare(studies, of=of, force=force)
+    named = dict(zip(compared["studies"], studies, strict=True))
+    curves = {name: load_curves(study, of) for name, study in named.items()}
+    measured = {name: compute_metrics(study, of, measured_tier(study, of)) for name, study in named.items()}
+    page = comparison_page(curves, measured, compared)
     return write_page(page, out or Path("comparison"), "report" if of == "score" else f"report-{of}")
 
 

@@ -14,7 +14,13 @@ from tests.curriculum.studies import make_suite, realistic, write_study
 LINES = ["step,task,training,seed,score"] + [
     f"{step},{task},{training},{seed},{score + seed}"
     for seed in (0, 1)
-    for step, training, scores in ((0, "", (1, 2)), (10, "a", (50, 3)), (20, "a", (80, 4)), (30, "b", (60, 30)), (40, "b", (40, 60)))
+    for step, training, scores in (
+        (0, "", (1, 2)),
+        (10, "a", (50, 3)),
+        (20, "a", (80, 4)),
+        (30, "b", (60, 30)),
+        (40, "b", (40, 60)),
+    )
     for task, score in zip("ab", scores, strict=True)
     if training != "a" or step == 20 or task == "a"
 ]
