@@ -241,9 +241,11 @@ def metrics(
         from etude.envs.errors import RequestError
 
         raise RequestError("metrics: takes either --json or --csv")
+    from etude.curriculum.launch.display import shown_on_stderr
     from etude.curriculum.metrics.compute import compute_metrics
 
-    values = compute_metrics(study, of, tier, add or ())
+    with shown_on_stderr() as tell:
+        values = compute_metrics(study, of, tier, add or (), tell)
     if as_json:
         return _print_json(values)
     from etude.curriculum.report.numbers import print_numbers, write_csv

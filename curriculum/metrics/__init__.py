@@ -10,6 +10,7 @@ from etude.curriculum.metrics import (  # noqa: F401
     orders,
     sensitivity,
     cost,
+    policies,
 )
 from etude.curriculum.metrics.backward import BackwardTransfer, backward_transfer
 from etude.curriculum.metrics.forward import forward_transfer

@@ -24,7 +24,13 @@ from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
 
 
-def compute_metrics(study: Path, of: Of = "score", tier: Tier = "core", add: Sequence[str] = ()) -> dict[str, Any]:
+def compute_metrics(
+    study: Path,
+    of: Of = "score",
+    tier: Tier = "core",
+    add: Sequence[str] = (),
+    tell: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
     """Measure a study and write the result into it: metrics.json, or metrics-success.json of success rates.
 
     Args:
@@ -32,6 +38,7 @@ def compute_metrics(study: Path, of: Of = "score", tier: Tier = "core", add: Seq
         of: what the metrics read, scores or success rates in percent.
         tier: metrics of this tier and those below it.
         add: more metrics, each as `add_metric` takes it.
+        tell: called with what is being measured of stored policies now, in words.
 
     The study's imports are imported first, since they may register metrics; where they are gone, a warning says so.
 
@@ -44,7 +51,9 @@ def compute_metrics(study: Path, of: Of = "score", tier: Tier = "core", add: Seq
     suite = read_suite(study)
     warnings = [*plugin_faults(), *_import_metrics(suite)]
     added = [add_metric(entry) for entry in add]
-    result = measure(load_curves(study, of), [*dict.fromkeys((*metric_names(tier), *added))])
+    curves = load_curves(study, of)
+    curves.policies.tell = tell
+    result = measure(curves, [*dict.fromkeys((*metric_names(tier), *added))])
     result["warnings"] += warnings
     path = study / ("metrics.json" if of == "score" else f"metrics-{of}.json")
     write_text(path, json.dumps(result, indent=2, allow_nan=False) + "\n")

@@ -4,6 +4,7 @@ import numpy as np
 
 from etude.curriculum.metrics.arrays import FloatArray, mean_of_defined
 from etude.curriculum.metrics.registry import Undefined, Value, metric
+from etude.curriculum.metrics.tasks import final_successes, learnt_successes
 from etude.curriculum.metrics.trajectory import own_window
 from etude.curriculum.metrics.view import StudyView
 
@@ -13,15 +14,13 @@ SOURCE = "Wołczyk et al. 2021, Continual World: a robotic benchmark for continu
 @metric(direction="higher", source=SOURCE)
 def cw_performance(view: StudyView) -> Value:
     """The mean success rate over the tasks at the end of training."""
-    return Value(view.successes("sequential")[..., -1].mean(axis=-1))
+    return Value(final_successes(view).mean(axis=-1))
 
 
 @metric(direction="lower", source=SOURCE)
 def cw_forgetting(view: StudyView) -> Value:
     """The mean fall of a task's success rate from its own end to the end of training; the last task counts, as 0."""
-    rates = view.successes("sequential")
-    falls = [rates[..., j, own_window(view, j).stop - 1] - rates[..., j, -1] for j in range(len(view.tasks))]
-    return Value(np.mean(falls, axis=0))
+    return Value((learnt_successes(view) - final_successes(view)).mean(axis=-1))
 
 
 @metric(direction="higher", source=SOURCE, regimes=("sequential", "isolated"))
@@ -29,7 +28,9 @@ def cw_forward_transfer(view: StudyView) -> Value | Undefined:
     """The mean gain in area under a task's own learning curve over a fresh agent's, as a share of what was to gain."""
     points = areas(view.point)[1]
     counts = points < 1
-    left_out = {task: "always solved by a fresh agent" for task, area in zip(view.tasks, points, strict=True) if area >= 1}
+    left_out = {
+        task: "always solved by a fresh agent" for task, area in zip(view.tasks, points, strict=True) if area >= 1
+    }
     if not counts.any():
         return Undefined("a fresh agent always solves every task")
     practised, fresh = (area[..., counts] for area in areas(view))

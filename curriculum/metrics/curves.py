@@ -3,8 +3,9 @@
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
 from etude.oracles.scores import FAILING_POLICIES, score
+
+if TYPE_CHECKING:
+    from etude.curriculum.metrics.policies.stored import Policies
 
 Of = Literal["score", "success"]
 
@@ -78,6 +82,13 @@ class Curves:
     of: Of
     references: Mapping[str, Reference]
     regimes: Mapping[str, RegimeRecords]
+
+    @cached_property
+    def policies(self) -> "Policies":
+        """The policies that the sequential runs have stored; nothing of them is read before a metric asks."""
+        from etude.curriculum.metrics.policies.stored import Policies
+
+        return Policies(self)
 
 
 def load_curves(study: Path, of: Of = "score") -> Curves:

@@ -17,7 +17,10 @@ from etude.curriculum.metrics.view import StudyView
 from etude.envs.seeding import seed_sequence
 
 SOURCE = "docs/metrics/statistics.md"
-DRAWS = 1000
+DRAWS = 200
+"""Curves that are drawn of an unchanged policy."""
+EVALUATIONS = 1000
+"""Different evaluations that their checkpoints are drawn from."""
 
 
 def thinned(view: StudyView, every: int) -> NDArray[np.int64]:
@@ -109,7 +112,8 @@ def _lost_by_noise(scores: FloatArray, steps: FloatArray, end: int, name: str) -
     seeds, episodes = scores.shape
     curves = np.zeros((DRAWS, len(steps)))
     for row in scores:
-        curves += row[generator.integers(episodes, size=(DRAWS, len(steps), episodes))].mean(axis=-1) / seeds
+        evaluations = row[generator.integers(episodes, size=(EVALUATIONS, episodes))].mean(axis=-1)
+        curves += evaluations[generator.integers(EVALUATIONS, size=curves.shape)] / seeds
     shares = lost_shares(steps, curves[:, None, :].repeat(2, axis=1), np.array([steps[0], end]))
     return float(np.nanmean(shares))
 

@@ -13,12 +13,16 @@ from etude.curriculum.metrics.view import StudyView
 
 def learnt_scores(view: StudyView, group: str = "sequential") -> FloatArray:
     """(..., N) `C_i`, the score at the task's own end; nan for a task that a group's runs are not trained on."""
-    return _at_own_end(view, view.scores(group), group)
+    scores, order = view.scores(group), list(view.order(group))
+    at_end = np.full(scores.shape[:-1], np.nan)
+    at_end[..., order] = scores[..., order, np.searchsorted(view.steps(group), view.ends_of(group))]
+    return at_end
 
 
 def learnt_successes(view: StudyView) -> FloatArray:
     """(..., N) share of successes at the task's own end."""
-    return _at_own_end(view, view.successes("sequential"))
+    columns = np.searchsorted(view.steps("sequential"), view.ends)
+    return np.diagonal(view.successes_at("sequential", columns.tolist()), axis1=-2, axis2=-1)
 
 
 def final_scores(view: StudyView) -> FloatArray:
@@ -28,7 +32,7 @@ def final_scores(view: StudyView) -> FloatArray:
 
 def final_successes(view: StudyView) -> FloatArray:
     """(..., N) share of successes at the end of training."""
-    return view.successes("sequential")[..., -1]
+    return view.successes_at("sequential", [-1])[..., 0]
 
 
 def lost(view: StudyView, group: str = "sequential") -> FloatArray:
@@ -83,10 +87,3 @@ def _why_no_share(view: StudyView, index: int) -> str | None:
         return "the last task: no training follows in which it could be lost"
     score = learnt_scores(view)[index]
     return None if score > 0 else f"not learnt: {view.curves.of} {score:z.1f} at its own end is not above the floor"
-
-
-def _at_own_end(view: StudyView, curves: FloatArray, group: str = "sequential") -> FloatArray:
-    order = list(view.order(group))
-    at_end = np.full(curves.shape[:-1], np.nan)
-    at_end[..., order] = curves[..., order, np.searchsorted(view.steps(group), view.ends_of(group))]
-    return at_end

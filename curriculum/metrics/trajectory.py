@@ -62,7 +62,9 @@ def windowed_forgetting(view: StudyView) -> Value | Undefined:
         width = WINDOW * view.curves.suite.budget[task]
         drop = largest_drop(steps[first:], scores[..., j, first:], width)
         if drop is None:
-            return Undefined(f"{task}: no two checkpoints after its own end lie within {width:g} steps, 10% of its budget")
+            return Undefined(
+                f"{task}: no two checkpoints after its own end lie within {width:g} steps, 10% of its budget"
+            )
         drops.append(drop)
     return Value(np.mean(drops, axis=0))
 
@@ -102,7 +104,9 @@ def lca(view: StudyView) -> Value | Undefined:
         window = own_window(view, j)
         early = np.flatnonzero(steps[window] - steps[window.start] <= WINDOW * view.curves.suite.budget[task])
         if len(early) < 2:
-            return Undefined(f"{task}: fewer than 2 checkpoints in the first 10% of its budget (evaluation.also adds some)")
+            return Undefined(
+                f"{task}: fewer than 2 checkpoints in the first 10% of its budget (evaluation.also adds some)"
+            )
         means.append(scores[..., j, window.start : window.start + len(early)].mean(axis=-1))
     return Value(np.mean(means, axis=0))
 

@@ -42,7 +42,9 @@ def test_a_run_writes_down_its_sizes(ppo: RunFolder) -> None:
 def test_an_actions_operations_are_those_of_its_layers(ppo: RunFolder) -> None:
     """Two for every weight of the policy's matrices; the value's are not needed, but computed beside them."""
     weights = torch.load(ppo.policy(256) / "policy.pt", weights_only=True)
-    acting = sum(w.numel() for name, w in weights.items() if w.ndim == 2 and "policy_net" in name or "action_net.w" in name)
+    acting = sum(
+        w.numel() for name, w in weights.items() if w.ndim == 2 and "policy_net" in name or "action_net.w" in name
+    )
     assert cost_of(ppo)["flops_an_action"] == 2 * acting
 
 
@@ -67,7 +69,9 @@ def test_counting_changes_no_bit_of_what_is_learnt(make_study: MakeStudy, monkey
         assert cost_of(counted)["flops"] and not cost_of(plain)["flops"]
         assert counted.evaluations.read_bytes() == plain.evaluations.read_bytes()
         for step in ("128", "256"):
-            one, other = (torch.load(run.policy(int(step)) / "policy.pt", weights_only=True) for run in (counted, plain))
+            one, other = (
+                torch.load(run.policy(int(step)) / "policy.pt", weights_only=True) for run in (counted, plain)
+            )
             assert all(torch.equal(one[key], other[key]) for key in one)
 
 

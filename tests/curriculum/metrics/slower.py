@@ -61,9 +61,7 @@ def fwt_lopez_paz(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> 
 
 
 def fwt_isolated(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float:
-    return mean(
-        [at(scores, ends, j + 1, tasks[j]) - isolated(tasks, ends, scores, j) for j in range(1, len(tasks))]
-    )
+    return mean([at(scores, ends, j + 1, tasks[j]) - isolated(tasks, ends, scores, j) for j in range(1, len(tasks))])
 
 
 def best(tasks: Sequence[str], ends: Sequence[int], scores: Scores, j: int) -> float:
@@ -93,9 +91,7 @@ def intransigence(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> 
 
 
 def intransigence_isolated(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float:
-    return mean(
-        [isolated(tasks, ends, scores, j) - at(scores, ends, j + 1, task) for j, task in enumerate(tasks)]
-    )
+    return mean([isolated(tasks, ends, scores, j) - at(scores, ends, j + 1, task) for j, task in enumerate(tasks)])
 
 
 def after(tasks: Sequence[str], ends: Sequence[int], scores: Scores, j: int, last: int | None = None) -> list[float]:
