@@ -90,7 +90,7 @@ def _plane(measured: Measured) -> list[Figure]:
     }
     if not points:
         return []
-    across, up = [bwt for bwt, _ in points.values()], [fwt for _, fwt in points.values()]
+    across, up = np.array(list(points.values())).T[..., None]
     titles = ("BWT, lower is better", "FWT, higher is better")
     rows = [[name, *point] for name, point in points.items()]
     alt = "A point a study: " + "; ".join(f"{name} BWT {bwt:z.1f}, FWT {fwt:+z.1f}" for name, bwt, fwt in rows)

@@ -31,11 +31,11 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Named points in a plane, (M,) each, with what the axes are."""
+    """Points in a plane, (M, P): P of each of the M names, with what the axes are."""
 
     names: Sequence[str]
-    across: Sequence[float]
-    up: Sequence[float]
+    across: FloatArray
+    up: FloatArray
     titles: tuple[str, str]
 
 

@@ -99,7 +99,7 @@ def _points(figure: "Figure", points: Points) -> None:
     panel = figure.subplots()
     for index, (name, x, y) in enumerate(zip(points.names, points.across, points.up, strict=True)):
         marker, colour = MARKERS[index % len(MARKERS)], COLOURS[index % len(COLOURS)]
-        panel.plot([x], [y], marker, color=colour, ms=8, label=_plain(name))
+        panel.plot(x, y, marker, color=colour, ms=8 if len(x) == 1 else 2, label=_plain(name))
     panel.set_xlabel(_plain(points.titles[0]))
     panel.set_ylabel(_plain(points.titles[1]))
     figure.legend(loc="outside lower center", ncols=2)

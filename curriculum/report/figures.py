@@ -38,18 +38,21 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def learning_curves(study: Path, of: Of = "score", out: Path | None = None) -> tuple[Path, Path]:
-    """Draw a study's learning curves into figures/ of its folder, or of `out`, as PNG and PDF.
+def learning_curves(study: Path, of: Of = "score") -> tuple[Path, Path]:
+    """Draw a study's learning curves into its figures/, as PNG and PDF.
 
     Raises:
         RequestError: as `load_curves`.
     """
+    return draw_learning_curves(load_curves(study, of), study / "figures")
+
+
+def draw_learning_curves(curves: Curves, folder: Path) -> tuple[Path, Path]:
+    """Draw learning curves into a folder, as PNG and PDF."""
     import matplotlib
 
-    curves = load_curves(study, of)
-    folder = (out or study) / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    name = "learning_curves" if of == "score" else f"learning_curves-{of}"
+    name = "learning_curves" if curves.of == "score" else f"learning_curves-{curves.of}"
     png, pdf = folder / f"{name}.png", folder / f"{name}.pdf"
     with matplotlib.rc_context(STYLE):
         figure = draw(curves)

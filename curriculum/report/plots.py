@@ -90,8 +90,8 @@ def _series(series: Series) -> Plot:
 
 def _points(points: Points) -> Plot:
     traces = [
-        {"type": "scatter", "mode": "markers", "name": escape(name), "x": [float(x)], "y": [float(y)]}
-        | {"marker": {"size": 13, "color": COLOURS[index % len(COLOURS)], "symbol": index % 8}}
+        {"type": "scatter", "mode": "markers", "name": escape(name), "x": _numbers(x), "y": _numbers(y)}
+        | {"marker": {"size": 13 if len(x) == 1 else 5, "color": COLOURS[index % len(COLOURS)], "symbol": index % 8}}
         for index, (name, x, y) in enumerate(zip(points.names, points.across, points.up, strict=True))
     ]
     return _figure(traces, *points.titles, legend=True)

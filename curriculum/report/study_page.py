@@ -9,6 +9,7 @@ from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.curves import Curves
 from etude.curriculum.metrics.registry import get_metric, metric_names
 from etude.curriculum.report.contents import Series
+from etude.curriculum.report.features import feature_figures
 from etude.curriculum.report.methods import methods_section
 from etude.curriculum.report.page import Card, Figure, Page, Section
 from etude.curriculum.report.panels import Panel, make_panels, thin, worded
@@ -37,7 +38,7 @@ def study_page(curves: Curves, metrics: Mapping[str, Any]) -> Page:
             tables=_task_tables(metrics),
         ),
         Section("matrices", "Matrices", tables=matrices),
-        Section("further", "Further curves", figures=series),
+        Section("further", "Further curves", figures=[*series, *feature_figures(curves, metrics)]),
         Section("metrics", "All metrics", tables=[headline_table(metrics), *metric_tables(metrics)]),
         Section("runs", "Runs", tables=[_runs_table(curves, metrics)]),
         methods_section(curves),

@@ -10,7 +10,7 @@ from etude.curriculum.metrics.curves import Of, load_curves
 from etude.curriculum.metrics.registry import TIERS, Tier
 from etude.curriculum.report.comparison_page import comparison_page
 from etude.curriculum.report.drawings import draw_all
-from etude.curriculum.report.figures import learning_curves
+from etude.curriculum.report.figures import draw_learning_curves
 from etude.curriculum.report.page import Page, render
 from etude.curriculum.report.study_page import study_page
 from etude.curriculum.saves import write_text
@@ -34,9 +34,10 @@ def write_report(study: Path, of: Of = "score", out: Path | None = None) -> Path
         RequestError: as `load_curves`.
     """
     metrics = compute_metrics(study, of, measured_tier(study, of))
-    page = study_page(load_curves(study, of), metrics)
+    curves = load_curves(study, of)
+    page = study_page(curves, metrics)
     folder = out or study
-    learning_curves(study, of, folder)
+    draw_learning_curves(curves, folder / "figures")
     return write_page(page, folder, "report" if of == "score" else f"report-{of}")
 
 
