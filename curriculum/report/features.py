@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from etude.curriculum.metrics.curves import Curves
-from etude.curriculum.metrics.policies.embedded import embedded
-from etude.curriculum.metrics.policies.stored import Unmeasurable
 from etude.curriculum.report.contents import Points
 from etude.curriculum.report.page import Figure
 from etude.curriculum.report.tables import Cell, Column, Table
@@ -19,6 +17,9 @@ def feature_figures(curves: Curves, metrics: Mapping[str, Any]) -> list[Figure]:
     seeds = metrics["regimes"].get("sequential", {}).get("seeds", {}).get("counted", [])
     if not measured or not seeds:
         return []
+    from etude.curriculum.metrics.policies.embedded import embedded
+    from etude.curriculum.metrics.policies.stored import Unmeasurable
+
     figures = []
     for how, kind in KINDS.items():
         try:
