@@ -121,9 +121,10 @@ def _ranks(figure: "Figure", ranks: Ranks) -> None:
     names = [_plain(ranks.names[place]) for place in order]
     figure.set_size_inches(5.6, 0.28 * len(names) + 1.5)
     panel = figure.subplots()
+    right = max(len(names), 1 + ranks.critical_difference) + 0.3
     for place, (name, value) in enumerate(zip(names, values, strict=True)):
-        panel.plot([value, value, len(names) + 0.3], [0, -1 - place, -1 - place], color="0.2", lw=0.8)
-        panel.text(len(names) + 0.4, -1 - place, f"{name} ({value:.2f})", va="center", ha="left")
+        panel.plot([value, value, right], [0, -1 - place, -1 - place], color="0.2", lw=0.8)
+        panel.text(right + 0.1, -1 - place, f"{name} ({value:.2f})", va="center", ha="left")
     height, reached = 0.35, -1
     for first, value in enumerate(values):
         last = int(np.searchsorted(values, value + ranks.critical_difference, side="right")) - 1
@@ -132,7 +133,7 @@ def _ranks(figure: "Figure", ranks: Ranks) -> None:
             height, reached = height + 0.3, last
     panel.plot([1, 1 + ranks.critical_difference], [0.9, 0.9], color="0.2", marker="|")
     panel.text(1, 1.1, f"critical difference {ranks.critical_difference:.2f}", va="bottom")
-    panel.set_xlim(0.8, len(names) + 0.3)
+    panel.set_xlim(0.8, right)
     panel.set_ylim(-1.5 - len(names), 1.6)
     panel.set_xticks(range(1, len(names) + 1))
     panel.xaxis.set_ticks_position("top")

@@ -99,7 +99,7 @@ def _points(points: Points) -> Plot:
 
 def _ranks(ranks: Ranks) -> Plot:
     half = {"type": "constant", "value": ranks.critical_difference / 2, "color": OTHER}
-    trace = {"type": "scatter", "mode": "markers", "x": _numbers(ranks.ranks), "y": _safe(ranks.names)}
+    trace: Plot = {"type": "scatter", "mode": "markers", "x": _numbers(ranks.ranks), "y": _safe(ranks.names)}
     trace |= {"marker": {"size": 11, "color": SEQUENTIAL}, "error_x": half}
     plotted = _figure([trace], "average rank, 1 is best; bars: half the critical difference to either side", "")
     plotted["layout"]["yaxis"]["autorange"] = "reversed"

@@ -186,7 +186,7 @@ def shaped(metrics: Mapping[str, Any]) -> tuple[list[Table], list[Figure]]:
         if values.ndim == 1:
             figures.append(_series_figure(name, name, note, [name], labels[0], values[None]))
         elif values.ndim == 2 and (labels[0] == labels[1] or name.endswith("_matrix")):
-            tables.append(_matrix(name, caption, *labels, values, note))
+            tables.append(_matrix(name, caption, labels[0], labels[1], values, note))
         elif values.ndim == 2:
             along = all(_is_number(label) for label in labels[1])
             names, places = labels if along else reversed(labels)
@@ -194,7 +194,7 @@ def shaped(metrics: Mapping[str, Any]) -> tuple[list[Table], list[Figure]]:
         elif values.ndim == 3 and labels[1] == labels[2] and not name.endswith("_curve"):
             for label, part in zip(labels[0], values, strict=True):
                 file = f"{name}-{labels[0].index(label) + 1}"
-                tables.append(_matrix(file, f"{caption}: {label}", *labels[1:], part, note))
+                tables.append(_matrix(file, f"{caption}: {label}", labels[1], labels[2], part, note))
     return tables, figures
 
 
