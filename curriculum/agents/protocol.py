@@ -37,8 +37,8 @@ class Agent(Protocol):
       episodes, seeded; the agent resets them once, without a seed, and forgets the observations it had;
     - `statistics() -> dict[str, float]`: of its last update, for `training.jsonl`;
     - `optimisers() -> dict[str, torch.optim.Optimizer]`: what a method's hooks hang on;
-    - `buffer_bytes() -> int`, the size of the replay it keeps, and `warm_up: int`, the first steps of the present task in
-      which it does not learn yet: for the metrics of cost;
+    - `buffer_bytes() -> int`, the size of the replay it keeps, and `warm_up: int`, the first steps of the present task
+      in which it does not learn yet: for the metrics of cost;
     - what metrics of stored policies read, each of what `load_policy` loaded: `features(observations) -> (N, F)`, the
       last hidden layer; `activations(observations) -> {layer: (N, H)}`, all hidden layers after their activation
       functions; `value(observations) -> (N,)` and `discount() -> float`; `weights() -> {name: array}`;

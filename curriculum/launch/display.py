@@ -161,7 +161,7 @@ def shown_on_stderr() -> Iterator[Callable[[str], None]]:
     """What shows, on stderr, what is at work: in one moving line of a terminal, else a line each."""
     console = Console(stderr=True)
     if console.is_terminal:
-        with console.status("") as status:
+        with console.status("measuring") as status:
             yield lambda text: status.update(text)
     else:
         yield lambda text: print(text, file=sys.stderr, flush=True)

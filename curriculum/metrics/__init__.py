@@ -1,17 +1,8 @@
 """What is measured from a study's records."""
 
-from etude.curriculum.metrics import (  # noqa: F401
-    headline,  # isort: skip
-    matrix,
-    trajectory,
-    transfer,
-    continual_world,
-    interference,
-    orders,
-    sensitivity,
-    cost,
-    policies,
-)
+# Each registers its metrics, and they are shown in this order.
+from etude.curriculum.metrics import headline, matrix, trajectory, transfer  # noqa: F401, I001
+from etude.curriculum.metrics import continual_world, interference, orders, sensitivity, cost, policies  # noqa: F401
 from etude.curriculum.metrics.backward import BackwardTransfer, backward_transfer
 from etude.curriculum.metrics.forward import forward_transfer
 from etude.curriculum.metrics.registry import (

@@ -33,7 +33,7 @@ def thinned(view: StudyView, every: int) -> NDArray[np.int64]:
 
 
 def bwt_at(view: StudyView, every: int) -> Value | Undefined:
-    """bwt of every second, fourth, ... checkpoint."""
+    """The bwt of every second, fourth, ... checkpoint."""
     columns = thinned(view, every)
     steps = view.steps("sequential")[columns]
     shares = lost_shares(steps, view.scores("sequential")[..., columns], view.ends)
@@ -44,7 +44,7 @@ def bwt_at(view: StudyView, every: int) -> Value | Undefined:
 
 
 def fwt_at(view: StudyView, every: int) -> Value | Undefined:
-    """fwt of every second, fourth, ... checkpoint of the composition's training."""
+    """The fwt of every second, fourth, ... checkpoint of the composition's training."""
     pair = practised_and_fresh(view)
     if isinstance(pair, Undefined):
         return pair

@@ -8,8 +8,8 @@ from etude.curriculum.metrics.arrays import FloatArray, mean_of_defined
 from etude.curriculum.metrics.headline import GATE
 from etude.curriculum.metrics.matrix import learnt, matrix
 from etude.curriculum.metrics.policies.averages import after_every_task, over_seeds
-from etude.curriculum.metrics.policies.behaviour import barrier, cosines, off_diagonal_mean
-from etude.curriculum.metrics.policies.retrained import gradients, retrained
+from etude.curriculum.metrics.policies.behaviour import barrier, off_diagonal_mean
+from etude.curriculum.metrics.policies.retrained import pulls, retrained
 from etude.curriculum.metrics.policies.stored import Arrays, Policies, Unmeasurable
 from etude.curriculum.metrics.policies.weighed import POINTS, segment, weighed
 from etude.curriculum.metrics.registry import Undefined, Value, metric
@@ -72,7 +72,7 @@ def loss_barrier_path(view: StudyView) -> Value | Undefined:
 @after_every_task(direction="none", source=COSINES, tier="full", tasks=2, axes=2, empty=NO_PULL)
 def grad_interference_matrix(policies: Policies, seed: int) -> FloatArray:
     """The cosine of the angle between the directions in which every two tasks would move the policy."""
-    return np.stack([cosines(gradients(policies, seed, k)["gradients"]) for k in range(len(policies.names))])
+    return np.stack([pulls(policies, seed, k)["cosines"] for k in range(len(policies.names))])
 
 
 @after_every_task(direction="higher", source=COSINES, tier="full", tasks=2, empty=NO_PULL)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from etude.curriculum.metrics.policies.behaviour import cosines
 from etude.curriculum.metrics.policies.stored import Arrays, Policies
 from etude.envs import stream_seed
 
@@ -36,11 +37,11 @@ def retrained(policies: Policies, seed: int, task: str) -> Arrays:
     return policies.kept("retrained", depends, lambda: _retrain(policies, seed, task), told)
 
 
-def gradients(policies: Policies, seed: int, k: int) -> Arrays:
-    """The direction in which each task would move policy k.
+def pulls(policies: Policies, seed: int, k: int) -> Arrays:
+    """The directions in which the tasks would move policy k.
 
     Returns:
-        `gradients` (N, P) float32.
+        `cosines` (N, N) of the angles between every two of them.
     """
     depends = {
         "policy": policies.digest(seed, k),
@@ -49,7 +50,7 @@ def gradients(policies: Policies, seed: int, k: int) -> Arrays:
         "steps": GRADIENT_STEPS,
     }
     told = f"gradients of sequential-seed{seed}, {policies.names[k]}"
-    return policies.kept("gradients", depends, lambda: _pull(policies, seed, k), told)
+    return policies.kept("pulls", depends, lambda: _pull(policies, seed, k), told)
 
 
 def _retrain(policies: Policies, seed: int, task: str) -> Arrays:
@@ -77,11 +78,11 @@ def _retrain(policies: Policies, seed: int, task: str) -> Arrays:
 def _pull(policies: Policies, seed: int, k: int) -> Arrays:
     from etude.curriculum.evaluator import task_envs
 
-    suite, pulls = policies.suite, []
+    suite, directions = policies.suite, []
     for task in suite.tasks:
         agent = policies.agent(seed, k, "policy_gradient", draws=stream_seed(seed, "gradient", task))
         with closing(task_envs(suite, task, suite.agent.environments)) as envs:
             starts: Any = [stream_seed(seed, "gradient", task, i) for i in range(envs.num_envs)]
             envs.reset(seed=starts)
-            pulls.append(np.asarray(agent.policy_gradient(envs, GRADIENT_STEPS), np.float32))
-    return {"gradients": np.stack(pulls)}
+            directions.append(np.asarray(agent.policy_gradient(envs, GRADIENT_STEPS)))
+    return {"cosines": cosines(np.stack(directions))}

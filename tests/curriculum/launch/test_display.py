@@ -1,8 +1,9 @@
 import io
 
+import pytest
 from rich.console import Console
 
-from etude.curriculum.launch.display import LiveDisplay, PlainDisplay, clock, make_display, picture
+from etude.curriculum.launch.display import LiveDisplay, PlainDisplay, clock, make_display, picture, shown_on_stderr
 from etude.curriculum.status import Status
 
 ROWS = {
@@ -88,3 +89,12 @@ def test_the_display_follows_the_output() -> None:
 
 def test_times_are_said_as_people_say_them() -> None:
     assert [clock(s) for s in (0, 7.4, 330, 7500)] == ["0:00", "0:07", "5:30", "2:05:00"]
+
+
+def test_what_is_at_work_is_a_line_each_on_stderr_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with shown_on_stderr() as tell:
+        tell("features of sequential-seed0")
+        tell("features of sequential-seed1")
+    assert capsys.readouterr() == ("", "features of sequential-seed0\nfeatures of sequential-seed1\n")

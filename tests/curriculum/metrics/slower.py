@@ -65,7 +65,7 @@ def fwt_isolated(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> f
 
 
 def best(tasks: Sequence[str], ends: Sequence[int], scores: Scores, j: int) -> float:
-    return max(at(scores, ends, l, tasks[j]) for l in range(j + 1, len(tasks)))
+    return max(at(scores, ends, row, tasks[j]) for row in range(j + 1, len(tasks)))
 
 
 def forgetting(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float:

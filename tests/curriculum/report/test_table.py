@@ -169,7 +169,7 @@ def test_the_other_metrics_are_listed_under_the_table(tmp_path: Path) -> None:
         "lunar": acc | {"value": None, "reason": "needs a moon"},
     }
     text = words(printed(study, metrics))
-    assert f"Also: acc {acc['value']:.1f}, worst 0.0; metrics.json has their seeds and intervals." in text
+    assert f"Also: acc {acc['value']:.1f}, worst 0.0; etude metrics prints all, metrics.json has their seeds." in text
     assert "lunar is undefined: needs a moon." in text
 
 
