@@ -1,5 +1,6 @@
 """The report of one study."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -182,19 +183,20 @@ def shaped(metrics: Mapping[str, Any]) -> tuple[list[Table], list[Figure]]:
         labels = [list(axis) for axis in metric["labels"] or ()] or [
             [str(place + 1) for place in range(length)] for length in values.shape
         ]
+        file = re.sub(r"[^A-Za-z0-9_.-]", "-", name)
         caption, note = f"{name}, {counted(metric['seeds'])}", f"{_about(name)} Source: {metric['source']}."
         if values.ndim == 1:
-            figures.append(_series_figure(name, name, note, [name], labels[0], values[None]))
+            figures.append(_series_figure(file, name, note, [name], labels[0], values[None]))
         elif values.ndim == 2 and (labels[0] == labels[1] or name.endswith("_matrix")):
-            tables.append(_matrix(name, caption, labels[0], labels[1], values, note))
+            tables.append(_matrix(file, caption, labels[0], labels[1], values, note))
         elif values.ndim == 2:
             along = all(_is_number(label) for label in labels[1])
             names, places = labels if along else reversed(labels)
-            figures.append(_series_figure(name, name, note, names, places, values if along else values.T))
+            figures.append(_series_figure(file, name, note, names, places, values if along else values.T))
         elif values.ndim == 3 and labels[1] == labels[2] and not name.endswith("_curve"):
             for label, part in zip(labels[0], values, strict=True):
-                file = f"{name}-{labels[0].index(label) + 1}"
-                tables.append(_matrix(file, f"{caption}: {label}", labels[1], labels[2], part, note))
+                place = f"{file}-{labels[0].index(label) + 1}"
+                tables.append(_matrix(place, f"{caption}: {label}", labels[1], labels[2], part, note))
     return tables, figures
 
 
