@@ -115,12 +115,12 @@ def _headline(measured: Measured) -> Table:
 
 def paired_tests(compared: Mapping[str, Any]) -> Table:
     """Of every two studies of the same tasks, whether they differ in the headline metrics, on the seeds they share."""
-    keys = ("difference", "seeds", "test", "p", "smallest_p")
     rows: list[list[Cell]] = []
     for name, metric in compared["metrics"].items():
         for pair in metric["pairs"]:
             if "reason" not in pair:
-                rows.append([name, pair["first"], pair["second"], *(pair[key] for key in keys)])
+                tested = [pair["difference"], len(pair["seeds"]), pair["test"], pair["p"], pair["smallest_p"]]
+                rows.append([name, pair["first"], pair["second"], *tested])
     columns = [
         Column("metric"),
         Column("study"),
