@@ -154,7 +154,8 @@ def _ranks(compared: Mapping[str, Any]) -> tuple[list[str], list[Any], list[Figu
             continue
         friedman = ranked["friedman"]
         note = f"{len(ranked['suites'])} suites. Nemenyi's critical difference at {ranked['level']:g}: "
-        note += f"{ranked['critical_difference']:.2f}; two that lie further apart differ (Demšar 2006)."
+        note += f"{ranked['critical_difference']:.2f}; two that lie further apart differ (Demšar 2006). "
+        note += "The bars reach half of it to either side."
         note += f" Friedman's test: p = {friedman['p']:.3g}." if friedman else ""
         order = sorted(ranked["average_ranks"].items(), key=lambda item: item[1])
         rows: list[list[Cell]] = [[method, rank] for method, rank in order]

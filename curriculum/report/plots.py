@@ -101,7 +101,7 @@ def _ranks(ranks: Ranks) -> Plot:
     half = {"type": "constant", "value": ranks.critical_difference / 2, "color": OTHER}
     trace: Plot = {"type": "scatter", "mode": "markers", "x": _numbers(ranks.ranks), "y": _safe(ranks.names)}
     trace |= {"marker": {"size": 11, "color": SEQUENTIAL}, "error_x": half}
-    plotted = _figure([trace], "average rank, 1 is best; bars: half the critical difference to either side", "")
+    plotted = _figure([trace], "average rank, 1 is best", "")
     plotted["layout"]["yaxis"]["autorange"] = "reversed"
     return plotted
 
@@ -115,10 +115,10 @@ def _figure(
     layout: Plot = {
         "xaxis": {"title": {"text": escape(across)}, "automargin": True, "nticks": 6},
         "yaxis": {"title": {"text": escape(up)}, "automargin": True},
-        "margin": {"l": 8, "r": 16, "t": 30, "b": 8},
+        "margin": {"l": 8, "r": 16, "t": 60 if legend else 30, "b": 8},
         "shapes": list(shapes),
         "showlegend": legend,
-        "legend": {"orientation": "h", "y": -0.3, "yanchor": "top"},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "hovermode": "closest" if legend else "x unified",
     }
     figure: Plot = go.Figure(list(traces), layout).to_plotly_json()
