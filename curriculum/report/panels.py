@@ -90,7 +90,7 @@ def _primitive(curves: Curves, metrics: Mapping[str, Any], index: int) -> Panel:
     seeds = finished_seeds(curves, ("sequential",))
     lines = _lines(curves, "sequential", index, seeds)
     if f"isolated-{task}" in curves.regimes:
-        alone = finished_seeds(curves, (f"isolated-{task}",))
+        alone = curves.regimes[f"isolated-{task}"].finished
         lines = [*_lines(curves, f"isolated-{task}", index, alone, since=-begin)[-1:], *lines] if alone else lines
     areas: tuple[Area, ...] = ()
     entry = metrics["tasks"].get(task)
