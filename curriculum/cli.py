@@ -31,6 +31,9 @@ Imports = Annotated[
     typer.Option("--import", metavar="FILE", help="A file ending in .py, or a module, that registers the task."),
 ]
 Study = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder, like studies/quick.", show_default=False)]
+Studies = Annotated[
+    list[Path], typer.Argument(metavar="DIR...", help="Studies' folders, like studies/quick.", show_default=False)
+]
 
 
 def _print_version(asked: bool) -> None:
@@ -310,6 +313,77 @@ def metrics(
     learning_curves(study, of)
     print_numbers(_console(), values)
     print_table(study, _console(), values)
+
+
+@app.command()
+def report(
+    studies: Studies,
+    of: Annotated[
+        Literal["score", "success"], typer.Option(help="Read scores, or success rates in percent.")
+    ] = "score",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where it goes: the study's folder, or ./comparison for several.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Compare studies that should not be.")] = False,
+) -> None:
+    """Write a study's results as one HTML file that opens offline, or several studies side by side."""
+    for study in studies:
+        _check_study(study)
+    from etude.curriculum.report.write import write_reports
+
+    print(f"written: {write_reports(studies, of, out, force)}")
+
+
+@app.command()
+def export(
+    studies: Studies,
+    to: Annotated[Path, typer.Option(metavar="FILE", help="A .parquet or .csv file.", show_default=False)],
+) -> None:
+    """Write every evaluation episode of studies as a row of a table, for pandas, polars or DuckDB."""
+    for study in studies:
+        _check_study(study)
+    from etude.curriculum.export import export_episodes
+
+    print(f"written: {to}, {export_episodes(studies, to):,} episodes")
+
+
+@app.command("import")
+def import_(
+    log: Annotated[Path, typer.Argument(metavar="FILE", help="The log, a file or a folder.", show_default=False)],
+    format: Annotated[
+        Literal["tidy", "continual-world", "l2logger"], typer.Option("--format", help="What the log is.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the study to be made.", show_default=False)],
+    floor: Annotated[
+        list[str] | None, typer.Option(metavar="[TASK=]NUMBER", help="What scores 0 in the log's own numbers; 0.")
+    ] = None,
+    oracle: Annotated[
+        list[str] | None, typer.Option(metavar="[TASK=]NUMBER", help="What scores 100 there; 100.")
+    ] = None,
+    untrained: Annotated[
+        float | None, typer.Option(help="The untrained agent's score, where the log has no step 0.", show_default=False)
+    ] = None,
+    episodes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Episodes of an evaluation, where the log does not say.", show_default=False),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="Of l2logger: what is measured, if not the first.", show_default=False)
+    ] = None,
+) -> None:
+    """Make a study of someone else's logs, so that every metric can be computed of them."""
+    from etude.curriculum.logs.write import import_log
+
+    suite = import_log(
+        log, format, out, floor=floor or (), oracle=oracle or (), untrained=untrained, episodes=episodes, column=column
+    )
+    print(f"written: {out}, {', '.join(suite.tasks)}; seeds {', '.join(map(str, suite.seeds))}")
+    for note in json.loads((out / "import.json").read_bytes())["notes"]:
+        print(note)
+    print(f"its metrics: etude metrics {shlex.quote(str(out))}")
 
 
 @app.command()

@@ -53,7 +53,7 @@ def compare(
         for fault in _faults(first, second)
     ]
     if differences and not force:
-        raise RequestError(f"{differences[0]}; these studies are not compared unless that is forced")
+        raise RequestError(f"{differences[0]}; these studies are not compared unless that is forced (--force)")
     return {
         "studies": {name: _describe(curves) for name, curves in known.items()},
         "differences": differences,

@@ -39,17 +39,20 @@ STYLE: dict[Any, Any] = {
 
 
 def learning_curves(study: Path, of: Of = "score") -> tuple[Path, Path]:
-    """Draw a study's learning curves into figures/, as PNG and PDF.
+    """Draw a study's learning curves into its figures/, as PNG and PDF.
 
     Raises:
         RequestError: as `load_curves`.
     """
+    return draw_learning_curves(load_curves(study, of), study / "figures")
+
+
+def draw_learning_curves(curves: Curves, folder: Path) -> tuple[Path, Path]:
+    """Draw learning curves into a folder, as PNG and PDF."""
     import matplotlib
 
-    curves = load_curves(study, of)
-    folder = study / "figures"
-    folder.mkdir(exist_ok=True)
-    name = "learning_curves" if of == "score" else f"learning_curves-{of}"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "learning_curves" if curves.of == "score" else f"learning_curves-{curves.of}"
     png, pdf = folder / f"{name}.png", folder / f"{name}.pdf"
     with matplotlib.rc_context(STYLE):
         figure = draw(curves)

@@ -31,23 +31,28 @@ def explain(metrics: Mapping[str, Any]) -> list[str]:
     """Sentences on what BWT, FWT and the rest say here, why one is undefined, and which tasks BWT leaves out."""
     bwt, fwt = metrics["metrics"]["bwt"], metrics["metrics"]["fwt"]
     return [
-        *_nothing_learnt(metrics),
-        _forgotten(metrics, bwt) if bwt["value"] is not None else f"BWT is undefined: {bwt['reason']}.",
-        _practice(metrics, fwt) if fwt["value"] is not None else f"FWT is undefined: {fwt['reason']}.",
+        *nothing_learnt(metrics),
+        forgotten(metrics),
+        practised(metrics),
         *(f"{task} has no D_i and does not enter BWT: {reason}." for task, reason in bwt["left_out"].items()),
         *_further(metrics["metrics"]),
         *_cautions(bwt, metrics["metrics"]["bwt_gated"], fwt),
     ]
 
 
-def _nothing_learnt(metrics: Mapping[str, Any]) -> list[str]:
+def nothing_learnt(metrics: Mapping[str, Any]) -> list[str]:
+    """The sentence that the numbers mean nothing yet, where that is so."""
     tasks = metrics["tasks"].values()
     if not tasks or any(task["C"] >= GATE for task in tasks):
         return []
     return [f"No task was learnt, none to a C_i of {GATE:g}: these numbers mean nothing yet."]
 
 
-def _forgotten(metrics: Mapping[str, Any], bwt: Mapping[str, Any]) -> str:
+def forgotten(metrics: Mapping[str, Any]) -> str:
+    """What BWT says here, or why it is undefined."""
+    bwt = metrics["metrics"]["bwt"]
+    if bwt["value"] is None:
+        return f"BWT is undefined: {bwt['reason']}."
     reached = "score" if metrics["of"] == "score" else "success rate"
     if bwt["value"] == 0:
         return f"BWT (lower is better): no task's {reached} ever fell below what it was at the task's own end."
@@ -58,7 +63,11 @@ def _forgotten(metrics: Mapping[str, Any], bwt: Mapping[str, Any]) -> str:
     )
 
 
-def _practice(metrics: Mapping[str, Any], fwt: Mapping[str, Any]) -> str:
+def practised(metrics: Mapping[str, Any]) -> str:
+    """What FWT says here, or why it is undefined."""
+    fwt = metrics["metrics"]["fwt"]
+    if fwt["value"] is None:
+        return f"FWT is undefined: {fwt['reason']}."
     composition = list(metrics["tasks"])[-1]
     unit = "points of score" if metrics["of"] == "score" else "percentage points of success"
     size = f"{abs(fwt['value']):.1f}"

@@ -1,0 +1,58 @@
+"use strict";
+const themes = JSON.parse(document.getElementById("themes").textContent);
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const plots = [...document.querySelectorAll("[data-plot]")];
+const config = {displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"]};
+
+function draw(place) {
+  const plot = JSON.parse(document.getElementById(place.dataset.plot).textContent);
+  plot.layout.template = themes[dark.matches ? "dark" : "light"];
+  place.dataset.drawn = "yes";
+  Plotly.react(place, plot.data, plot.layout, config);
+}
+
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (entry.isIntersecting) {
+      seen.unobserve(entry.target);
+      draw(entry.target);
+    }
+  }
+}, {rootMargin: "800px"});
+plots.forEach((place) => seen.observe(place));
+dark.addEventListener("change", () => plots.filter((place) => place.dataset.drawn).forEach(draw));
+addEventListener("beforeprint", () => plots.filter((place) => !place.dataset.drawn).forEach(draw));
+
+function csv(table) {
+  const cell = (c) => (/[",\n]/.test(c) ? `"${c.replaceAll('"', '""')}"` : c);
+  return [...table.rows].map((row) => [...row.cells].map((c) => cell(c.textContent.trim())).join(",")).join("\n");
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+addEventListener("click", async (event) => {
+  const name = event.target.dataset?.copy;
+  if (!name) return;
+  const source = document.getElementById(name);
+  const table = source.querySelector("table");
+  const done = await copy(table ? csv(table) : source.textContent);
+  const said = done ? "Copied." : "This browser does not let the page copy.";
+  const before = event.target.textContent;
+  event.target.textContent = said;
+  setTimeout(() => { event.target.textContent = before; event.target.focus(); }, 1500);
+  event.target.focus();
+  document.getElementById("copied").textContent = said;
+});
