@@ -95,9 +95,9 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
         return {"episodes": len(ended), "return": float(np.mean(returns)), "success": float(np.mean(successes))}
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The environments' state where they have one to give, and the returns of the running episodes."""
+        """The environments' state where they have one to give, and the tally: running episodes (N,), ended (K, 2)."""
         own = self.unwrapped.snapshot() if self.exact else {}  # type: ignore[attr-defined]
-        return {**own, "tally": self._returns.copy()}
+        return {**own, "tally": self._returns.copy(), "ended": np.array(self._ended, np.float64).reshape(-1, 2)}
 
     @property
     def exact(self) -> bool:
@@ -108,4 +108,5 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
         """Stand where `snapshot` was called."""
         own = dict(snapshot)
         self._returns[:] = own.pop("tally")
+        self._ended = [(float(total), bool(success)) for total, success in own.pop("ended")]
         self.unwrapped.restore(own)  # type: ignore[attr-defined]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from etude.curriculum.claim import claim_folder
+from etude.curriculum.holding import hold, holder
 from etude.curriculum.launch.display import clock, make_display
 from etude.curriculum.launch.environment import describe_environment
 from etude.curriculum.launch.estimate import Cost, makespan
@@ -24,7 +24,7 @@ from etude.curriculum.plan import RunName, plan_run, run_names
 from etude.curriculum.repair import forget_where_broken
 from etude.curriculum.saves import write_text
 from etude.curriculum.status import Status, read_status, run_status, write_status
-from etude.curriculum.study import StudyFolder, hold
+from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError
 from etude.oracles.scores import score
@@ -210,18 +210,12 @@ class _Study:
 
 @contextmanager
 def _claimed(suite: Suite, out: Path) -> Iterator[None]:
-    """Hold a study's folder for this suite, and say in it who does."""
-    holder = out / ".holder"
+    """Hold a study's folder for this suite."""
     with hold(out) as got:
-        if not got:
-            who = holder.read_text() if holder.exists() else "another process"
-            raise RequestError(f"{out}: {who} is at work here; wait for it, or choose another --out")
+        if got is None:
+            raise RequestError(f"{out}: {holder(out)} is at work here; wait for it, or choose another --out")
         claim_folder(suite, out)
-        try:
-            holder.write_text(f"process {os.getpid()} on {os.uname().nodename}")
-            yield
-        finally:
-            holder.unlink(missing_ok=True)
+        yield
 
 
 @contextmanager
