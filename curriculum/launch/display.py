@@ -25,8 +25,8 @@ STYLES = {"done": "green", "failed": "red", "diverged": "red", "running": "defau
 class Display(AbstractContextManager["Display"], Protocol):
     """Shows where the runs stand."""
 
-    def show(self, rows: Rows, seconds_left: float) -> None:
-        """Show the runs by name, and how long all of them will take."""
+    def show(self, rows: Rows, seconds_left: float | None) -> None:
+        """Show the runs by name, and how long all of them will take, where that is known."""
 
 
 def make_display(console: Console) -> Display:
@@ -57,7 +57,7 @@ class LiveDisplay:
         """Leave the last picture standing."""
         self._live.__exit__(kind, error, trace)
 
-    def show(self, rows: Rows, seconds_left: float) -> None:
+    def show(self, rows: Rows, seconds_left: float | None) -> None:
         """Draw."""
         self._live.update(picture(rows, seconds_left, self._console.height), refresh=True)
 
@@ -77,7 +77,7 @@ class PlainDisplay:
     def __exit__(self, *exception: object) -> None:
         """Nothing to clear away."""
 
-    def show(self, rows: Rows, seconds_left: float) -> None:
+    def show(self, rows: Rows, seconds_left: float | None) -> None:
         """Print what is new."""
         now = time.monotonic()
         for name, status in rows.items():
@@ -89,14 +89,14 @@ class PlainDisplay:
                 words.append(f"{status.step:,}/{status.of:,} steps")
                 if status.task in status.scores:
                     words.append(f"{status.task} {round(status.scores[status.task])}")
-                if status.state == "running":
+                if status.state == "running" and seconds_left is not None:
                     words.append(f"{clock(seconds_left)} left")
                 if status.reason:
                     words.append(status.reason)
                 self._print(f"{name}: {', '.join(words)}")
 
 
-def picture(rows: Rows, seconds_left: float, height: int) -> Group:
+def picture(rows: Rows, seconds_left: float | None, height: int) -> Group:
     """What a terminal of that height shows: runs at work first where there is no room for all."""
     shown = dict(rows)
     if len(rows) > height - 3:
@@ -116,14 +116,14 @@ def picture(rows: Rows, seconds_left: float, height: int) -> Group:
     return Group(table, Text(_summary(rows, len(rows) - len(shown), seconds_left)))
 
 
-def _summary(rows: Rows, hidden: int, seconds_left: float) -> str:
+def _summary(rows: Rows, hidden: int, seconds_left: float | None) -> str:
     states = [status.state for status in rows.values()]
     finished = sum(state in ("done", "diverged", "failed") for state in states)
     share = sum(s.step for s in rows.values()) / max(1, sum(s.of for s in rows.values()))
     words = [f"{share:.0%} of all steps", f"{finished} of {len(rows)} runs finished"]
     words += [f"{states.count(state)} {state}" for state in ("failed", "diverged") if state in states]
     words += [f"{hidden} not shown"] if hidden else []
-    words += [f"{clock(seconds_left)} left"] if finished < len(rows) else []
+    words += [f"{clock(seconds_left)} left"] if finished < len(rows) and seconds_left is not None else []
     return ", ".join(words)
 
 

@@ -1,11 +1,11 @@
-"""A study on this machine: references, an estimate, the runs side by side, and the results."""
+"""A study: references, an estimate, the runs side by side on this machine or on a cluster, and the results."""
 
 from __future__ import annotations
 
 import json
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +16,11 @@ from rich.console import Console
 
 from etude.curriculum.claim import claim_folder
 from etude.curriculum.holding import hold, holder
+from etude.curriculum.launch.cluster import Cluster
 from etude.curriculum.launch.display import clock, make_display
 from etude.curriculum.launch.environment import describe_environment
 from etude.curriculum.launch.estimate import Cost, makespan
+from etude.curriculum.launch.jobs import refuse_beside_jobs
 from etude.curriculum.launch.pool import Answer, Order, Pool
 from etude.curriculum.plan import RunName, plan_run, run_names
 from etude.curriculum.repair import forget_where_broken
@@ -32,7 +34,9 @@ from etude.oracles.scores import score
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 
 
-def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None) -> int:
+def run_study(
+    suite: Suite, out: Path, jobs: int, console: Console | None = None, cluster: Cluster | None = None
+) -> int:
     """Bring every run of a suite to its end, then write and show what came of it.
 
     What has been recorded stays: runs that are done are not run again, and the others go on from their saves.
@@ -42,6 +46,7 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
         out: the study's folder, made if it is not there.
         jobs: runs side by side, each in a process with one thread for torch and one for the simulator.
         console: where progress and results are shown.
+        cluster: where the runs are executed, if not on this machine.
 
     Returns:
         0 if all is done, 1 if a run failed or diverged, 130 if interrupted.
@@ -55,7 +60,7 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
     if not out.is_dir():
         claim_folder(suite, out)
     with _claimed(suite, out):
-        study = _Study(suite, StudyFolder(out), jobs, console)
+        study = _Study(suite, StudyFolder(out), jobs, console, cluster)
         try:
             with _ended_in_order():
                 study.prepare()
@@ -68,8 +73,8 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
 class _Study:
     """A study at work."""
 
-    def __init__(self, suite: Suite, folder: StudyFolder, jobs: int, console: Console) -> None:
-        self.suite, self.folder, self.console = suite, folder, console
+    def __init__(self, suite: Suite, folder: StudyFolder, jobs: int, console: Console, cluster: Cluster | None) -> None:
+        self.suite, self.folder, self.console, self.cluster = suite, folder, console, cluster
         self.names = run_names(suite)
         self.ends = {name: plan_run(suite, name.regime).segments[-1].end for name in self.names}
         self.jobs, self.cost = jobs, Cost(0.0, 0.0)
@@ -93,20 +98,24 @@ class _Study:
             return
         with Pool(self.jobs) as pool:
             self._measure_references(pool)
-            if not self._open():
-                return
-            self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
-            names = sorted(self._open(), key=self._seconds_left, reverse=True)
-            self._announce(names)
-            with make_display(self.console) as display:
+            if self.cluster is None and self._open():
+                self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
+                self._execute(pool.give)
+        if self.cluster is not None and self._open():
+            self._execute(self.cluster.give)
 
-                def show() -> None:
-                    self.statuses = {name: self._status(name) for name in self.names}
-                    display.show({str(n): s for n, s in self.statuses.items()}, self._all_seconds_left())
+    def _execute(self, give: Callable[[list[Order], Callable[[], None]], Iterator[Answer]]) -> None:
+        names = sorted(self._open(), key=self._seconds_left, reverse=True)
+        self._announce(names)
+        with make_display(self.console) as display:
 
-                for answer in pool.give([{"run": str(self.folder.run(name).path)} for name in names], show):
-                    self._note(answer)
-                show()
+            def show() -> None:
+                self.statuses = {name: self._status(name) for name in self.names}
+                display.show({str(n): s for n, s in self.statuses.items()}, self._all_seconds_left())
+
+            for answer in give([{"run": str(self.folder.run(name).path)} for name in names], show):
+                self._note(answer)
+            show()
 
     def finish(self) -> int:
         """Metrics, figures, W&B, and the printed table; then what did not go well."""
@@ -191,21 +200,26 @@ class _Study:
             return (self.ends[name] - status.step) / status.speed
         return self.cost.seconds(self.suite, name, status.step)
 
-    def _all_seconds_left(self) -> float:
+    def _all_seconds_left(self) -> float | None:
+        """Until all is done; None where that is a cluster's affair, whose machines and queue are not measured here."""
         running = [name for name in self._open() if self.statuses[name].state == "running"]
         waiting = [name for name in self._open() if self.statuses[name].state == "pending"]
+        if self.cluster is not None:
+            return None
         return makespan([*map(self._seconds_left, running), *map(self._seconds_left, waiting)], self.jobs)
 
     def _announce(self, names: list[RunName]) -> None:
         steps = sum(self.ends[name] - self.statuses[name].step for name in names)
-        seconds = makespan(map(self._seconds_left, names), self.jobs)
         resumed = any(self.statuses[name].step for name in self.names)
-        runs = f"{len(names)} runs{' to finish' if resumed else ''}, {self.jobs} side by side"
-        speed = f"{1 / self.cost.step:,.0f} steps/s each, updates included"
+        where = f"{self.jobs} side by side" if self.cluster is None else f"a job each on {self.cluster.name}"
+        runs = f"{len(names)} runs{' to finish' if resumed else ''}, {where}"
         self.console.print(f"{self.suite.name}: {runs}, {steps:,} steps", highlight=False)
         if len(self.suite.tasks) == 1 and len(self.suite.regimes) > 1:
             self.console.print("one task: sequential and scratch are the same training, and there is no FWT")
-        self.console.print(f"about {clock(seconds)} from now (measured: {speed})", highlight=False)
+        if self.cluster is None:
+            seconds = makespan(map(self._seconds_left, names), self.jobs)
+            speed = f"{1 / self.cost.step:,.0f} steps/s each, updates included"
+            self.console.print(f"about {clock(seconds)} from now (measured: {speed})", highlight=False)
 
 
 @contextmanager
@@ -214,6 +228,7 @@ def _claimed(suite: Suite, out: Path) -> Iterator[None]:
     with hold(out) as got:
         if got is None:
             raise RequestError(f"{out}: {holder(out)} is at work here; wait for it, or choose another --out")
+        refuse_beside_jobs(out)
         claim_folder(suite, out)
         yield
 
