@@ -249,7 +249,8 @@ def status(study: Study, as_json: Json = False) -> None:
     headings = ("run", "state", ">steps", "task", ">score", ">left", "reason")
     columns: dict[str, list[str]] = {heading: [] for heading in headings}
     for row in found["runs"]:
-        stopped = row["state"] == "pending" and row["step"]
+        waiting = row["job"] if row["state"] == "pending" else None
+        stopped = row["state"] == "pending" and row["step"] and not waiting
         cells = (
             row["run"],
             "stopped" if stopped else row["state"],
@@ -257,7 +258,9 @@ def status(study: Study, as_json: Json = False) -> None:
             row["task"] or "",
             "" if row["score"] is None else f"{row['score']:z.1f}",
             "" if row["seconds_left"] is None else clock(row["seconds_left"]),
-            "" if stopped else row["reason"] or ("" if row["exact"] else "resumed, but not exactly"),
+            waiting
+            or ("" if stopped else row["reason"])
+            or ("" if stopped or row["exact"] else "resumed, but not exactly"),
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)

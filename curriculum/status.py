@@ -88,10 +88,11 @@ def study_status(study: Path) -> dict[str, Any]:
     Raises:
         RequestError: the folder is no study.
     """
+    from etude.curriculum.jobs import jobs_in_words
     from etude.curriculum.plan import plan_run, run_names
     from etude.curriculum.suite import read_suite
 
-    suite = read_suite(study)
+    suite, jobs = read_suite(study), jobs_in_words(study)
     rows = []
     for name in run_names(suite):
         steps = plan_run(suite, name.regime).segments[-1].end
@@ -100,6 +101,6 @@ def study_status(study: Path) -> dict[str, Any]:
             {"run": str(name), "state": status.state, "step": status.step, "steps": steps, "task": status.task}
             | {"scores": status.scores, "score": status.score, "speed": status.speed, "seconds": status.seconds}
             | {"seconds_left": status.seconds_left, "reason": status.reason}
-            | {"exact": status.exact}
+            | {"exact": status.exact, "job": jobs.get(str(name))}
         )
     return {"study": str(study), "runs": rows}

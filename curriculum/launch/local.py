@@ -16,11 +16,11 @@ from rich.console import Console
 
 from etude.curriculum.claim import claim_folder
 from etude.curriculum.holding import hold, holder
+from etude.curriculum.jobs import refuse_beside_jobs
 from etude.curriculum.launch.cluster import Cluster
 from etude.curriculum.launch.display import clock, make_display
 from etude.curriculum.launch.environment import describe_environment
 from etude.curriculum.launch.estimate import Cost, makespan
-from etude.curriculum.launch.jobs import refuse_beside_jobs
 from etude.curriculum.launch.pool import Answer, Order, Pool
 from etude.curriculum.plan import RunName, plan_run, run_names
 from etude.curriculum.repair import forget_where_broken
@@ -96,11 +96,12 @@ class _Study:
         """Measure, estimate, and execute the runs that are not done, longest first."""
         if not self._open() and not self.missing:
             return
-        with Pool(self.jobs) as pool:
-            self._measure_references(pool)
-            if self.cluster is None and self._open():
-                self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
-                self._execute(pool.give)
+        if self.missing or self.cluster is None:
+            with Pool(self.jobs) as pool:
+                self._measure_references(pool)
+                if self.cluster is None and self._open():
+                    self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
+                    self._execute(pool.give)
         if self.cluster is not None and self._open():
             self._execute(self.cluster.give)
 

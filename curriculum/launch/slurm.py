@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from etude.curriculum.holding import BEAT, STALE, holder
-from etude.curriculum.launch.jobs import ask_slurm, forget_jobs, read_jobs, write_jobs
+from etude.curriculum.jobs import ask_slurm, forget_jobs, read_jobs, write_jobs
 from etude.curriculum.launch.pool import THREADS, Answer, Order
 from etude.curriculum.launch.profile import SlurmProfile
 from etude.envs.errors import RequestError

@@ -16,6 +16,7 @@ SlurmUser={user}
 SlurmdUser={user}
 SlurmctldPort={controller_port}
 AuthType=auth/none
+AuthInfo=cred_expire=2
 CredType=cred/none
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -28,8 +29,6 @@ SlurmdSpoolDir={folder}/spool
 StateSaveLocation={folder}/state
 ReturnToService=2
 KillWait=5
-OverTimeLimit=0
-SchedulerParameters=requeue_delay=1
 NodeName=one NodeHostname={host} NodeAddr=127.0.0.1 Port={node_port} CPUs={cpus} RealMemory={memory} State=UNKNOWN
 PartitionName=main Nodes=one Default=YES MaxTime=INFINITE State=UP
 """

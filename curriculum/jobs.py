@@ -94,6 +94,15 @@ def open_jobs(study: Path) -> dict[str, tuple[str, JobState]]:
     return {run: (job, states[job]) for run, job in jobs.ids.items() if not states[job].ended}
 
 
+def jobs_in_words(study: Path) -> dict[str, str]:
+    """What waits or runs in a study, by the names of the runs: `Slurm job 12_0: pending (Resources)`."""
+    try:
+        return {run: f"Slurm job {job}: {state}" for run, (job, state) in open_jobs(study).items()}
+    except RequestError:
+        jobs = read_jobs(study)
+        return {run: f"Slurm job {job}; Slurm cannot be asked here" for run, job in jobs.ids.items()} if jobs else {}
+
+
 def refuse_beside_jobs(study: Path) -> None:
     """Let nothing else begin in a study where Slurm jobs wait or run.
 
