@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -69,11 +69,10 @@ class Ray:
         """The remote function that executes a run."""
         import ray
 
-        here = os.pathsep.join(path for path in sys.path if path)
-        environment = {"env_vars": dict.fromkeys(THREADS, "1") | {"PYTHONPATH": here}}
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        heeded = signal.getsignal(signal.SIGTERM)
         try:
-            ray.init(self.profile.address, runtime_env=environment, log_to_driver=False, logging_level=logging.ERROR)
+            ray.init(self.profile.address, log_to_driver=False, logging_level=logging.ERROR)
+            signal.signal(signal.SIGTERM, heeded)  # Ray sets its own, which says nothing of what was stopped.
         except (ConnectionError, ValueError, RuntimeError) as error:
             told = " ".join(str(error).split())
             raise RequestError(f"ray profile: address: {self.profile.address}: no Ray cluster there ({told})") from None
@@ -86,6 +85,7 @@ class Ray:
 
 def execute_run(run_folder: str) -> str | None:
     """Bring a run on in this process, until it is done; what went wrong, in words."""
+    os.environ.update(dict.fromkeys(THREADS, "1"))  # Before torch is imported, which reads them once.
     from etude.curriculum.holding import BEAT, STALE
     from etude.curriculum.launch.worker import execute_logged, in_a_line
 
