@@ -22,7 +22,7 @@ def test_a_dry_run_says_what_would_be_run_and_makes_nothing(
     assert cli.main([*RUN, "--dry-run", "--jobs", "2"]) == 0
     printed = capsys.readouterr().out
     assert "smoke: 4 runs to do in studies/smoke, 3,072 steps" in printed
-    assert ["sequential-seed0", "1,024", "32"] in [line.split() for line in printed.splitlines()]
+    assert ["sequential-seed0", "1,024", "36"] in [line.split() for line in printed.splitlines()]
     assert "On this machine, 2 at once. Nothing was made or run." in printed
     assert not list(tmp_path.iterdir())
 
