@@ -266,6 +266,8 @@ def status(study: Study, as_json: Json = False) -> None:
             column.append(cell)
     filled = {heading: cells for heading, cells in columns.items() if any(cells)}
     table = _table(*filled)
+    for column in table.columns:
+        column.no_wrap = column.header != "reason"
     for line in zip(*filled.values(), strict=True):
         table.add_row(*map(Text, line))
     console = _console()
