@@ -144,7 +144,7 @@ def sbatch_lines(profile: SlurmProfile) -> dict[str, object]:
 
 def _submit(study: Path, profile: SlurmProfile, paths: list[Path], at_once: int | None) -> list[str]:
     import submitit
-    from submitit.core.utils import FailedSubmissionError
+    from submitit.core.utils import FailedJobError, FailedSubmissionError
 
     here = os.pathsep.join(path for path in sys.path if path)
     exports = [f"export PYTHONPATH={shlex.quote(here)}", *(f"export {name}=1" for name in THREADS)]
@@ -159,7 +159,7 @@ def _submit(study: Path, profile: SlurmProfile, paths: list[Path], at_once: int 
         with executor.batch():
             jobs = [executor.submit(Job(), str(path)) for path in paths]
         return [job.job_id for job in jobs]
-    except (FailedSubmissionError, ValueError) as error:
+    except (FailedJobError, FailedSubmissionError, ValueError) as error:
         lines = [line.strip() for line in str(error).split("\n") if line.strip()]
         told = [line for line in lines if line.startswith("sbatch:")] or lines
         raise RequestError(f"--on slurm: {told[0]}; change the profile") from None
