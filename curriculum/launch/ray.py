@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -71,9 +73,13 @@ class Ray:
 
         heeded = signal.getsignal(signal.SIGTERM)
         try:
+            host, _, port = self.profile.address.rpartition(":")
+            if port.isdecimal() and "://" not in host:  # Ray itself tries for minutes.
+                socket.create_connection((host, int(port)), timeout=10).close()
             ray.init(self.profile.address, log_to_driver=False, logging_level=logging.ERROR)
-            signal.signal(signal.SIGTERM, heeded)  # Ray sets its own, which says nothing of what was stopped.
-        except (ConnectionError, ValueError, RuntimeError) as error:
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, heeded)  # Ray sets its own, which says nothing of what was stopped.
+        except (OSError, ValueError, RuntimeError) as error:
             told = " ".join(str(error).split())
             raise RequestError(f"ray profile: address: {self.profile.address}: no Ray cluster there ({told})") from None
         given: dict[str, Any] = {"num_cpus": self.profile.cpus, "num_gpus": self.profile.gpus}
