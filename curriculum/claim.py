@@ -11,6 +11,7 @@ from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
 
 _MAY_GROW = ("seeds", "regimes")
+_MAY_GO_ON = ("orders",)  # their runs are named by their places
 _MAY_CHANGE = ("wandb",)
 _ASIDE = ".suite.yaml.aside"  # what a claim that was cut short leaves
 
@@ -18,7 +19,7 @@ _ASIDE = ".suite.yaml.aside"  # what a claim that was cut short leaves
 def claim_folder(suite: Suite, study: Path) -> None:
     """Make a study's folder, or go on with the one that is there, and write the resolved suite into it.
 
-    An existing study may be given more seeds and regimes, and other W&B settings; all else must be as it was.
+    An existing study may be given more seeds, regimes and orders, and other W&B settings; all else must be as it was.
 
     Raises:
         RequestError: the folder holds something else, or a study that differs, by the keys that do; nothing is changed.
@@ -71,6 +72,8 @@ def _compare(suite: Suite, study: Path) -> None:
     for key in sorted(there.keys() | here.keys()):
         old, new = there.get(key), here.get(key)
         if key in _MAY_GROW and isinstance(old, tuple) and set(old) <= set(here[key]):
+            continue
+        if key in _MAY_GO_ON and isinstance(old, tuple) and here[key][: len(old)] == old:
             continue
         if old != new and key.split(".")[0] not in _MAY_CHANGE:
             differing.append(f"{key} {_shown(old)}, not {_shown(new)}")

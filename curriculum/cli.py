@@ -242,59 +242,50 @@ def status(study: Study, as_json: Json = False) -> None:
     found = study_status(study)
     if as_json:
         return _print_json(found)
-    from rich.text import Text
+    from etude.curriculum.report.standing import print_standing
 
-    from etude.curriculum.launch.display import clock
-
-    headings = ("run", "state", ">steps", "task", ">score", ">left", "reason")
-    columns: dict[str, list[str]] = {heading: [] for heading in headings}
-    for row in found["runs"]:
-        waiting = row["job"] if row["state"] == "pending" else None
-        stopped = row["state"] == "pending" and row["step"] and not waiting
-        cells = (
-            row["run"],
-            "stopped" if stopped else row["state"],
-            f"{row['step']:,} of {row['steps']:,}",
-            row["task"] or "",
-            "" if row["score"] is None else f"{row['score']:z.1f}",
-            "" if row["seconds_left"] is None else clock(row["seconds_left"]),
-            waiting
-            or ("" if stopped else row["reason"])
-            or ("" if stopped or row["exact"] else "resumed, but not exactly"),
-        )
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(cell)
-    filled = {heading: cells for heading, cells in columns.items() if any(cells)}
-    table = _table(*filled)
-    for column in table.columns:
-        column.no_wrap = column.header != "reason"
-    for line in zip(*filled.values(), strict=True):
-        table.add_row(*map(Text, line))
-    console = _console()
-    console.print(table)
-    if "stopped" in columns["state"]:
-        console.print("What was stopped goes on when the study's command is given again.")
+    print_standing(found, _console())
 
 
 @app.command()
 def metrics(
     study: Study,
+    tier: Annotated[
+        Literal["core", "extended", "full"],
+        typer.Option(help="core reads the records alone, extended the saved policies too, full takes long."),
+    ] = "core",
+    add: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="One more: its name, or module:function, or my.py:function of yours."),
+    ] = None,
     of: Annotated[
         Literal["score", "success"], typer.Option(help="Read scores, or success rates in percent.")
     ] = "score",
     as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a row of CSV a number.")] = False,
 ) -> None:
     """Make a study's metrics, table and figures again from its records."""
     _check_study(study)
+    if as_json and as_csv:
+        from etude.envs.errors import RequestError
+
+        raise RequestError("metrics: takes either --json or --csv")
+    from etude.curriculum.launch.display import shown_on_stderr
     from etude.curriculum.metrics.compute import compute_metrics
 
-    values = compute_metrics(study, of)
+    with shown_on_stderr() as tell:
+        values = compute_metrics(study, of, tier, add or (), tell)
     if as_json:
         return _print_json(values)
+    from etude.curriculum.report.numbers import print_numbers, write_csv
+
+    if as_csv:
+        return write_csv(sys.stdout, values)
     from etude.curriculum.report.figures import learning_curves
     from etude.curriculum.report.table import print_table
 
     learning_curves(study, of)
+    print_numbers(_console(), values)
     print_table(study, _console(), values)
 
 

@@ -20,7 +20,12 @@ _WRONG_KIND = {
 }
 
 
-_LISTS = {"tasks": "[reach, press-button]", "regimes": "[sequential, scratch]", "imports": "[tasks.py]"}
+_LISTS = {
+    "tasks": "[reach, press-button]",
+    "regimes": "[sequential, scratch]",
+    "orders": "[[press-button, reach]], or say how many",
+    "imports": "[tasks.py]",
+}
 
 
 def first_fault(error: ValidationError, model: type[BaseModel], settings: Any) -> str:

@@ -102,7 +102,7 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
     @property
     def exact(self) -> bool:
         """Whether they can go on from a save with the same bits."""
-        return hasattr(self.unwrapped, "snapshot")
+        return getattr(self.unwrapped, "exact", hasattr(self.unwrapped, "snapshot"))
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
         """Stand where `snapshot` was called."""

@@ -24,7 +24,7 @@ def forget_where_broken(run: RunFolder, suite: Suite, name: RunName) -> str | No
     Raises:
         RequestError: a line of the record is not an evaluation.
     """
-    checkpoints = plan_run(suite, name.regime).checkpoints
+    checkpoints = plan_run(suite, name.group).checkpoints
     save = newest_save(run.save)
     step = int(save.name) if save else -1
     if read_status(run.status).state == "done":

@@ -15,9 +15,11 @@ import numpy as np
 
 from etude.curriculum.agents import Diverged, make_agent
 from etude.curriculum.agents.check import rollout_size
+from etude.curriculum.cost import COUNTED, RunCost
 from etude.curriculum.evaluator import Evaluator, task_envs
 from etude.curriculum.holding import Hold
 from etude.curriculum.imports import import_all
+from etude.curriculum.joint import training_envs, training_seeds
 from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
@@ -49,7 +51,7 @@ def execute(run_folder: Path, stop: Callable[[], bool] = lambda: False, patience
     must hold the suite; where it holds references, the scores so far are shown.
 
     Args:
-        run_folder: `<study>/runs/<regime>-seed<k>`.
+        run_folder: `<study>/runs/<group>-seed<k>`.
         stop: asked every few thousand steps; once it says yes, the run is saved where it stands, and left.
         patience: seconds to wait for another process at work on this run to be gone.
 
@@ -82,7 +84,7 @@ class _Run:
             raise RequestError(f"{folder.path}: not a run of this suite; {nearest(folder.path.name, names)}")
         self.name = names[folder.path.name]
         self.stop, self.hold = stop, hold
-        self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.regime)
+        self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.group)
         self.references = _read_references(folder)
         self.seconds = {"learning": 0.0, "evaluation": 0.0, "saving": 0.0}
         self.status = Status(state="running", of=self.plan.segments[-1].end)
@@ -122,12 +124,13 @@ class _Run:
         suite, seed = self.suite, self.name.seed
         self.evaluator = Evaluator(suite)
         self.rollout = rollout_size(suite.agent)
-        spaces = task_envs(suite, self.plan.segments[0].task, 1)
+        spaces = task_envs(suite, self.plan.segments[0].tasks[0], 1)
         self.agent = make_agent(
             suite.agent, spaces.single_observation_space, spaces.single_action_space, stream_seed(seed, "agent")
         )
         spaces.close()
         self.method = get_method(suite.method)()
+        self.cost = RunCost(self.folder.cost)
         save = newest_save(self.folder.save)
         state, step = None, -1
         if save is not None:
@@ -147,16 +150,14 @@ class _Run:
             if segment.end < step or (segment.end == step and segment is self.plan.segments[-1]):
                 continue
             self._show(task=segment.task)
-            self.envs = EpisodeTally(task_envs(suite, segment.task, suite.agent.environments))
+            self.envs = EpisodeTally(training_envs(suite, segment.tasks))
             if save is not None and segment.start < step <= segment.end:
                 self._load(save, segment)
                 if step == segment.end:
                     self.envs.close()
                     continue
             else:
-                self.envs.reset(
-                    seed=[stream_seed(seed, "training", segment.task, i) for i in range(self.envs.num_envs)]
-                )
+                self.envs.reset(seed=training_seeds(suite, segment.tasks, seed))
                 self.agent.begin_task(segment.task, self.envs, segment.budget)
                 self.method.on_task_start(segment.task, self.agent)
             self._learn(segment)
@@ -167,19 +168,33 @@ class _Run:
         for checkpoint in segment.checkpoints:
             if checkpoint.step <= self.status.step:
                 continue
-            self._learn_until(checkpoint.step)
             at_end = checkpoint.step == segment.end
+            if at_end and segment in (self.plan.segments[0], self.plan.segments[-1]):
+                self._learn_counted(segment)
+            self._learn_until(checkpoint.step)
             if at_end:
-                with self._timed("learning"):
+                with self._timed("learning"), self.cost.counting(segment.task, "method", segment.budget):
                     self.method.on_task_end(segment.task, self.agent)
                     self.agent.end_task(segment.task)
             self._record_training(segment.task)
             self._checkpoint(checkpoint, policy=at_end)
+            if at_end:
+                observations = self.envs.single_observation_space
+                self.cost.note(self.agent, self.method, observations, self.folder.policy(segment.end))
             stopping = self.stop() and checkpoint.step < self.plan.segments[-1].end
             if at_end or stopping or self._saving_is_cheap():
                 self._save()
             if stopping:
                 raise _Stopped
+
+    def _learn_counted(self, segment: Segment) -> None:
+        """Learn to a task's end, counting the operations of the last rollouts."""
+        counted = min(-(-COUNTED // self.rollout) * self.rollout, segment.end - self.status.step)
+        self._learn_until(segment.end - counted)
+        warm_up = getattr(self.agent, "warm_up", 0)
+        with self._timed("learning"), self.cost.counting(segment.task, "learning", counted, warm_up=warm_up):
+            self.agent.learn(counted)
+        self._come_to(segment.end)
 
     def _learn_until(self, step: int) -> None:
         """Learn in stretches, each of whole rollouts, so that the status moves."""
@@ -188,15 +203,19 @@ class _Run:
         while (left := step - self.status.step) > 0:
             with self._timed("learning"):
                 self.agent.learn(min(stretch, left))
-            self.status = replace(self.status, step=self.status.step + min(stretch, left))
-            if self.hold.lost is not None:
-                raise _TakenOver(f"{self.folder.path}: {self.hold.lost} has taken over this run")
+            self._come_to(self.status.step + min(stretch, left))
             if self.status.step < step and self.stop():
                 self._save()
                 raise _Stopped
             if time.perf_counter() - shown > STATUS_EVERY:
                 self._show()
                 shown = time.perf_counter()
+
+    def _come_to(self, step: int) -> None:
+        """Note that a step was learnt, unless another process has taken the run."""
+        self.status = replace(self.status, step=step)
+        if self.hold.lost is not None:
+            raise _TakenOver(f"{self.folder.path}: {self.hold.lost} has taken over this run")
 
     def _checkpoint(self, checkpoint: Checkpoint, policy: bool) -> None:
         with self._timed("evaluation"):
@@ -243,6 +262,7 @@ class _Run:
             self.folder.training.touch()
             sync(self.folder.training)
             write_save(self.folder.save, self.status.step, write)
+            self.cost.note_save(self.folder.save / str(self.status.step), self.method)
         self.last_save = time.perf_counter() - started
 
     def _load(self, save: Path, segment: Segment) -> None:

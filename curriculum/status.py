@@ -19,7 +19,7 @@ class Status:
 
     Attributes:
         state: `diverged` is a result, and stays; `failed` is tried again by the next command.
-        task: the task being learnt; None before the first and after the last.
+        task: the task being learnt, or `joint`; None before the first and after the last.
         step: environment steps since the run's start.
         of: steps of the whole run.
         scores: the latest mean score of each task evaluated so far.
@@ -41,8 +41,8 @@ class Status:
 
     @property
     def score(self) -> float | None:
-        """The latest of the task being learnt; of the last one, when the run is done."""
-        if self.state == "done":
+        """The latest of the task being learnt; of the last one, when all are learnt at once or the run is done."""
+        if self.state == "done" or self.task == "joint":
             return next(reversed(self.scores.values()), None)
         return self.scores.get(self.task or "")
 
@@ -95,7 +95,7 @@ def study_status(study: Path) -> dict[str, Any]:
     suite, jobs = read_suite(study), jobs_in_words(study)
     rows = []
     for name in run_names(suite):
-        steps = plan_run(suite, name.regime).segments[-1].end
+        steps = plan_run(suite, name.group).segments[-1].end
         status = replace(run_status(StudyFolder(study).run(name)), of=steps)
         rows.append(
             {"run": str(name), "state": status.state, "step": status.step, "steps": steps, "task": status.task}

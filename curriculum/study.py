@@ -38,6 +38,11 @@ class RunFolder:
         return self.path / "training.jsonl"
 
     @property
+    def cost(self) -> Path:
+        """What it cost so far: memory, sizes, operations."""
+        return self.path / "cost.json"
+
+    @property
     def save(self) -> Path:
         """The stored state from which the run goes on."""
         return self.path / "save"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
+from math import factorial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard, get_args
 
@@ -23,14 +24,18 @@ from etude.curriculum.library import absolute_imports, find_suite, read_mapping,
 from etude.curriculum.overrides import override
 from etude.curriculum.yaml_text import dump
 from etude.envs.errors import RequestError, nearest
+from etude.envs.seeding import stream_seed
 
-Regime = Literal["sequential", "scratch"]
+Regime = Literal["sequential", "scratch", "isolated", "joint", "scratch-total", "leave-one-out"]
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 
 _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 
 CHECKPOINTS = 100_000
 """The most checkpoints that a task can have."""
+
+ORDERS = 1_000
+"""The most orders of the primitives that a suite can have."""
 
 Whole = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 """Takes 1e6 for the integer it is."""
@@ -39,6 +44,7 @@ Steps = Annotated[int, Field(gt=0, le=10**12), Whole]
 Seed = Annotated[int, Field(ge=0, lt=2**32), Whole]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Text = Annotated[str, Field(min_length=1)]
+Order = Annotated[tuple[Text, ...], Field(strict=False)]
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -97,7 +103,8 @@ class Suite(_Settings):
         tasks: task ids in the order of training; the last is the composition.
         budget: environment steps of training, for every task.
         seeds: one run of each regime a seed.
-        regimes: `sequential` and `scratch`.
+        regimes: how agents are trained.
+        orders: those of the primitives that the sequential regime trains in; the first is that of `tasks`.
         evaluation: when and how much the agent is evaluated.
         agent: what is trained.
         method: the continual-learning method around it.
@@ -110,7 +117,8 @@ class Suite(_Settings):
     tasks: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
     budget: Annotated[dict[str, Steps], BeforeValidator(lambda v: _for_every_task(v))]
     seeds: Annotated[tuple[Seed, ...], Field(strict=False, min_length=1)] = (0, 1, 2)
-    regimes: Annotated[tuple[Regime, ...], Field(strict=False, min_length=1)] = REGIMES
+    regimes: Annotated[tuple[Regime, ...], Field(strict=False, min_length=1)] = ("sequential", "scratch")
+    orders: Annotated[tuple[Order, ...], Field(strict=False)] = Field(default=1, validate_default=True)
     evaluation: EvaluationConfig
     agent: AgentConfig
     method: Text = "finetune"
@@ -133,6 +141,50 @@ class Suite(_Settings):
             if task not in budget and "default" not in budget:
                 raise ValueError(f"has neither a value for {task} nor a default")
         return {task: budget[task] if task in budget else budget["default"] for task in tasks}
+
+    @field_validator("regimes")
+    @classmethod
+    def _has_one_to_leave_out(cls, regimes: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if "leave-one-out" in regimes and len(info.data.get("tasks", "  ")) < 2:
+            raise ValueError("holds leave-one-out, which needs at least 2 tasks")
+        return regimes
+
+    @field_validator("orders", mode="before")
+    @classmethod
+    def _are_drawn(cls, orders: Any, info: ValidationInfo) -> Any:
+        wanted = int(orders) if isinstance(orders, float) and orders.is_integer() else orders
+        if isinstance(wanted, bool) or not isinstance(wanted, int) or "tasks" not in info.data:
+            return orders
+        primitives: tuple[str, ...] = info.data["tasks"][:-1]
+        if wanted < 1:
+            raise ValueError(f"is {wanted}, must be at least 1: the suite's own order")
+        most = factorial(min(len(primitives), 12))
+        if wanted > most:
+            raise ValueError(f"is {wanted}, but {len(primitives)} primitives have no more than {most} orders")
+        if wanted > ORDERS:
+            raise ValueError(f"is {wanted:_}, must be at most {ORDERS:_}")
+        return _draw_orders(primitives, wanted)
+
+    @field_validator("orders")
+    @classmethod
+    def _begin_with_the_suites_own(
+        cls, orders: tuple[tuple[str, ...], ...], info: ValidationInfo
+    ) -> tuple[tuple[str, ...], ...]:
+        if "tasks" not in info.data or "regimes" not in info.data:
+            return orders
+        own: tuple[str, ...] = info.data["tasks"][:-1]
+        for order in orders:
+            shown = f"[{', '.join(order)}]"
+            if sorted(order) != sorted(own):
+                raise ValueError(f"holds {shown}, which is no order of the primitives, {', '.join(own)}")
+            if orders.count(order) > 1:
+                raise ValueError(f"holds {shown} twice")
+        orders = (own, *(order for order in orders if order != own))
+        if len(orders) > ORDERS:
+            raise ValueError(f"has {len(orders):_} entries, must have at most {ORDERS:_}")
+        if len(orders) > 1 and "sequential" not in info.data["regimes"]:
+            raise ValueError(f"has {len(orders)} entries, which only the sequential regime trains in; add it")
+        return orders
 
     @property
     def composition(self) -> str:
@@ -235,16 +287,17 @@ def _check_training(suite: Suite) -> None:
 
     _check_spaces(suite.tasks)
     check_method(suite.method, find_own(suite.agent.algorithm))
+    if "joint" in suite.regimes:
+        _check_split(suite)
     rollout = rollout_size(suite.agent)
     counts = {f"budget.{task}": steps for task, steps in suite.budget.items()}
     counts |= {"evaluation.every": suite.evaluation.every}
     counts |= {f"evaluation.also.{place}": offset for place, offset in enumerate(suite.evaluation.also)}
     for key, steps in counts.items():
         if steps % rollout:
-            below = steps - steps % rollout
-            right = " or ".join(f"{n:_}" for n in (below, below + rollout) if n)
             raise RequestError(
-                f"{key}: {steps:_} is no multiple of the agent's rollout of {rollout:_} steps; try {right}"
+                f"{key}: {steps:_} is no multiple of the agent's rollout of {rollout:_} steps; "
+                f"try {_nearest_multiples(steps, rollout)}"
             )
     longest = max(suite.budget.values())
     if longest > suite.evaluation.every * CHECKPOINTS:
@@ -257,6 +310,21 @@ def _check_training(suite: Suite) -> None:
             raise RequestError(
                 f"evaluation.also.{place}: {offset:_} is past the end of every task, at most {longest:_}"
             )
+
+
+def _check_split(suite: Suite) -> None:
+    """Whether the joint regime can give every task as many of the agent's environments."""
+    environments, tasks = suite.agent.environments, len(suite.tasks)
+    if environments % tasks:
+        raise RequestError(
+            f"agent.environments: {environments:_} cannot be split evenly over {tasks} tasks, as the joint regime "
+            f"does; try {_nearest_multiples(environments, tasks)}"
+        )
+
+
+def _nearest_multiples(number: int, of: int) -> str:
+    below = number - number % of
+    return " or ".join(f"{n:_}" for n in (below, below + of) if n)
 
 
 def _check_spaces(tasks: Sequence[str]) -> None:
@@ -300,6 +368,17 @@ def _for_every_task(budget: Any) -> Any:
     if isinstance(budget, list):
         raise ValueError("is a list; give one number, or a number a task, as in {reach: 40_960, default: 81_920}")
     return budget if isinstance(budget, dict) else {"default": budget}
+
+
+def _draw_orders(primitives: tuple[str, ...], number: int) -> list[tuple[str, ...]]:
+    """So many distinct orders, the primitives' own the first; a greater number goes on where a smaller one ends."""
+    orders, draw = [primitives], 0
+    while len(orders) < number:
+        drawn = tuple(sorted(primitives, key=lambda task: stream_seed("order", draw, task)))
+        if drawn not in orders:
+            orders.append(drawn)
+        draw += 1
+    return orders
 
 
 def _are_names(value: Any) -> TypeGuard[list[str]]:

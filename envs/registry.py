@@ -112,7 +112,7 @@ def take_task(found: object) -> None:
 
 def plugin_faults() -> tuple[str, ...]:
     """A line for each installed package whose tasks cannot be loaded."""
-    return load_plugins(take_task)
+    return load_plugins("etude.tasks", take_task)
 
 
 def get_task(task_id: str) -> TaskSpec:

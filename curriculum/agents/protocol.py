@@ -37,14 +37,20 @@ class Agent(Protocol):
       episodes, seeded; the agent resets them once, without a seed, and forgets the observations it had;
     - `statistics() -> dict[str, float]`: of its last update, for `training.jsonl`;
     - `optimisers() -> dict[str, torch.optim.Optimizer]`: what a method's hooks hang on;
-    - `features(observations) -> (N, F)` and `value(observations) -> (N,)`, for the metrics that read them.
+    - `buffer_bytes() -> int`, the size of the replay it keeps, and `warm_up: int`, the first steps of the present task
+      in which it does not learn yet: for the metrics of cost;
+    - what metrics of stored policies read, each of what `load_policy` loaded: `features(observations) -> (N, F)`, the
+      last hidden layer; `activations(observations) -> {layer: (N, H)}`, all hidden layers after their activation
+      functions; `value(observations) -> (N,)` and `discount() -> float`; `weights() -> {name: array}`;
+      `load_between(first, second, share)`, to act with the weights on the straight line between two stored policies;
+      `policy_gradient(envs, steps) -> (P,)`, where at least `steps` steps in a task's environments would move it.
     """
 
     def begin_task(self, task: str, envs: VectorEnv[Any, Any, Any], budget: int) -> None:
         """Start to learn a task; schedules begin anew, on the task's own clock.
 
         Args:
-            task: its id.
+            task: its id; `joint` where all of the suite's are learnt at once.
             envs: SAME_STEP and seeded; the agent resets them once, without a seed.
             budget: environment steps that the task has in all.
         """

@@ -18,11 +18,11 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.noise import ActionNoise, OrnsteinUhlenbeckActionNoise, VectorizedActionNoise
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
-from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.save_util import recursive_getattr
 
 from etude.curriculum.agents.buffers import load_buffer, save_buffer
 from etude.curriculum.agents.generators import generators_state, restore_generators
+from etude.curriculum.agents.inside import layers_of, policy_gradient, state_values, trained_weights
 from etude.curriculum.agents.protocol import Diverged
 from etude.curriculum.agents.recipe import optimisers_of, read_recipe
 from etude.curriculum.agents.vecenv import SB3Envs, Spaces
@@ -76,12 +76,12 @@ class SB3Agent:
         if self._recipe.exploration == "reset" and self._begun and spread is not None:
             spread.data.fill_(model.policy.log_std_init)
         if isinstance(model, OffPolicyAlgorithm) and self._begun:
+            assert model.replay_buffer is not None
             if self._recipe.replay_buffer == "reset":
-                assert model.replay_buffer is not None
                 model.replay_buffer.reset()
             else:
                 _cut_episodes(model)
-            model.learning_starts = self._warm_up if self._recipe.replay_buffer == "reset" else 0
+            model.learning_starts = 0 if model.replay_buffer.size() else self._warm_up
         model.set_env(SB3Envs(envs))
         model._current_progress_remaining = 1.0
         _, self._callback = model._setup_learn(budget, reset_num_timesteps=True)
@@ -116,39 +116,43 @@ class SB3Agent:
 
     def features(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The last hidden layer of the policy network, (N, F)."""
-        policy = cast(Any, self._model.policy)
-        policy.set_training_mode(False)
-        with torch.no_grad():
-            tensor, _ = policy.obs_to_tensor(observations)
-            if hasattr(policy, "mlp_extractor"):
-                extracted = BasePolicy.extract_features(policy, tensor, policy.pi_features_extractor)
-                latent = policy.mlp_extractor.forward_actor(extracted)
-            else:
-                actor = policy.actor
-                latent = actor.extract_features(tensor, actor.features_extractor)
-                layers = actor.latent_pi if hasattr(actor, "latent_pi") else actor.mu[:-2]
-                latent = layers(latent)
-        return cast(NDArray[Any], latent.cpu().numpy())
+        return layers_of(self._model.policy, observations)[-1]
+
+    def activations(self, observations: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """The policy network's hidden layers after their activation functions, (N, H) each, the last one last."""
+        hidden = layers_of(self._model.policy, observations)[1:]
+        return {f"hidden {place}": layer for place, layer in enumerate(hidden, 1)}
 
     def value(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The critic's value of the observations, (N,); of an action value, the least at the policy's own action."""
-        policy = cast(Any, self._model.policy)
-        policy.set_training_mode(False)
-        with torch.no_grad():
-            tensor, _ = policy.obs_to_tensor(observations)
-            if hasattr(policy, "predict_values"):
-                values = policy.predict_values(tensor)
-            else:
-                critics = policy.critic(tensor, policy._predict(tensor, deterministic=True))
-                # TQC's critics answer with quantiles, (N, critics, quantiles); the others with a tuple of (N, 1).
-                each = critics.mean(dim=2) if isinstance(critics, torch.Tensor) else torch.cat(critics, dim=1)
-                values = each.min(dim=1).values
-        return cast(NDArray[Any], values.cpu().numpy().reshape(-1))
+        return state_values(self._model.policy, observations)
+
+    def discount(self) -> float:
+        """What a reward a step later counts."""
+        return float(cast(Any, self._model).gamma)
+
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """Every parameter that an optimiser moves, of policy and critics."""
+        return trained_weights(self._model.policy)
+
+    def policy_gradient(self, envs: VectorEnv[Any, Any, Any], steps: int) -> NDArray[Any]:
+        """The direction, (P,), in which the policy would move to earn more, from at least so many steps it plays."""
+        return policy_gradient(self._model, envs, steps)
 
     def statistics(self) -> dict[str, float]:
         """What Stable-Baselines3 logged of the last update: losses, learning rate, and so on."""
         values = self._model.logger.name_to_value
         return {name: float(value) for name, value in values.items() if name.startswith("train/")}
+
+    @property
+    def warm_up(self) -> int:
+        """The steps of the present task in which actions are random and nothing is learnt."""
+        return int(getattr(self._model, "learning_starts", 0))
+
+    def buffer_bytes(self) -> int:
+        """The size of the replay buffer's arrays, full or not; on-policy algorithms keep no samples."""
+        buffer = getattr(self._model, "replay_buffer", None)
+        return sum(value.nbytes for value in vars(buffer).values() if isinstance(value, np.ndarray)) if buffer else 0
 
     def optimisers(self) -> dict[str, torch.optim.Optimizer]:
         """The optimisers by name: `policy`, or `actor`, `critic` and `ent_coef_optimizer`."""
@@ -222,8 +226,23 @@ class SB3Agent:
 
     def load_policy(self, folder: Path) -> None:
         """Take over the networks' weights."""
-        weights = torch.load(folder / "policy.pt", map_location=self._model.device, weights_only=True)
+        self._model.policy.load_state_dict(self._stored_weights(folder))
+        self._begun = True
+
+    def load_between(self, first: Path, second: Path, share: float) -> None:
+        """Take over the weights on the straight line between two stored policies: those of the first at share 0."""
+        ends = [self._stored_weights(folder) for folder in (first, second)]
+        weights = {
+            name: torch.lerp(start, ends[1][name], share) if start.is_floating_point() else start
+            for name, start in ends[0].items()
+        }
         self._model.policy.load_state_dict(weights)
+
+    def _stored_weights(self, folder: Path) -> dict[str, torch.Tensor]:
+        return cast(
+            "dict[str, torch.Tensor]",
+            torch.load(folder / "policy.pt", map_location=self._model.device, weights_only=True),
+        )
 
     def _learn_on_policy(self, model: OnPolicyAlgorithm) -> None:
         assert model.env is not None and self._callback is not None

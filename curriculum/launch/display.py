@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from types import TracebackType
 from typing import Protocol
@@ -19,6 +20,8 @@ from etude.curriculum.status import Status
 
 Rows = Mapping[str, Status]
 PLAIN_EVERY = 10.0
+BAR = 10
+"""Columns of a terminal that a run's bar gets."""
 STYLES = {"done": "green", "failed": "red", "diverged": "red", "running": "default", "pending": "dim"}
 
 
@@ -59,7 +62,7 @@ class LiveDisplay:
 
     def show(self, rows: Rows, seconds_left: float | None) -> None:
         """Draw."""
-        self._live.update(picture(rows, seconds_left, self._console.height), refresh=True)
+        self._live.update(picture(rows, seconds_left, self._console.height, self._console.width), refresh=True)
 
 
 class PlainDisplay:
@@ -87,8 +90,8 @@ class PlainDisplay:
                 self._said[name] = (status, now)
                 words: list[str] = [] if status.state == "running" else [status.state]
                 words.append(f"{status.step:,}/{status.of:,} steps")
-                if status.task in status.scores:
-                    words.append(f"{status.task} {round(status.scores[status.task])}")
+                if status.task and status.score is not None:
+                    words.append(f"{status.task} {round(status.score)}")
                 if status.state == "running" and seconds_left is not None:
                     words.append(f"{clock(seconds_left)} left")
                 if status.reason:
@@ -96,23 +99,30 @@ class PlainDisplay:
                 self._print(f"{name}: {', '.join(words)}")
 
 
-def picture(rows: Rows, seconds_left: float | None, height: int) -> Group:
-    """What a terminal of that height shows: runs at work first where there is no room for all."""
+def picture(rows: Rows, seconds_left: float | None, height: int, width: int = 80) -> Group:
+    """What a terminal of that size shows: runs at work first where there is no room for all.
+
+    Where the runs' names leave no room for steps and a bar, the share of the steps stands for them.
+    """
     shown = dict(rows)
     if len(rows) > height - 3:
         order = {"running": 0, "failed": 1, "diverged": 1, "pending": 2, "done": 3}
         chosen = sorted(rows, key=lambda name: order[rows[name].state])[: max(1, height - 4)]
         shown = {name: rows[name] for name in rows if name in chosen}
+    texts = [[cell for cell in _cells(*item, brief=False) if isinstance(cell, str)] for item in shown.items()]
+    columns = [max(map(len, column)) for column in zip(*texts, ("", "task", "", "score", "12:34"), strict=True)]
+    brief = sum(columns) + BAR + len(columns) > width
     table = Table.grid(padding=(0, 1), expand=False)
-    for column in ("run", "task"):
-        table.add_column(column, no_wrap=True, overflow="ellipsis", max_width=17 if column == "run" else 15)
+    table.add_column("run", no_wrap=True, overflow="ellipsis")
+    table.add_column("task", no_wrap=True, overflow="ellipsis")
     table.add_column("steps", no_wrap=True, justify="right")
-    table.add_column("bar", width=10)
+    if not brief:
+        table.add_column("bar", width=BAR)
     table.add_column("score", no_wrap=True, justify="right", min_width=5)
     table.add_column("left", no_wrap=True, justify="right", min_width=5)
-    table.add_row("", "task", "steps", "", "score", "left", style="dim")
+    table.add_row("", "task", *(["steps"] if brief else ["steps", ""]), "score", "left", style="dim")
     for name, status in shown.items():
-        table.add_row(*_cells(name, status), style=STYLES[status.state])
+        table.add_row(*_cells(name, status, brief), style=STYLES[status.state])
     return Group(table, Text(_summary(rows, len(rows) - len(shown), seconds_left)))
 
 
@@ -127,13 +137,13 @@ def _summary(rows: Rows, hidden: int, seconds_left: float | None) -> str:
     return ", ".join(words)
 
 
-def _cells(name: str, status: Status) -> tuple[str | Text | ProgressBar, ...]:
+def _cells(name: str, status: Status, brief: bool) -> tuple[str | Text | ProgressBar, ...]:
     steps = f"{status.step:,}/{status.of:,}" if status.of else ""
+    bar = ProgressBar(total=max(1, status.of), completed=status.step, width=BAR, finished_style="green")
     return (
         name,
         (status.task or "starting") if status.state == "running" else status.state,
-        steps,
-        ProgressBar(total=max(1, status.of), completed=status.step, width=10, finished_style="green"),
+        *([f"{status.step / max(1, status.of):.0%}"] if brief else [steps, bar]),
         "" if status.score is None else f"{status.score:z.1f}",
         "" if status.seconds_left is None else clock(status.seconds_left),
     )
@@ -144,3 +154,14 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+@contextmanager
+def shown_on_stderr() -> Iterator[Callable[[str], None]]:
+    """What shows, on stderr, what is at work: in one moving line of a terminal, else a line each."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with console.status("measuring") as status:
+            yield lambda text: status.update(text)
+    else:
+        yield lambda text: print(text, file=sys.stderr, flush=True)

@@ -27,7 +27,7 @@ def show_dry_run(suite: Suite, out: Path, at_once: int | None, profile: Profile 
     """
     rows = []
     for name in run_names(suite):
-        plan = plan_run(suite, name.regime)
+        plan = plan_run(suite, name.group)
         status = run_status(StudyFolder(out).run(name))
         if status.state in ("done", "diverged"):
             continue

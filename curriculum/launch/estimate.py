@@ -37,7 +37,7 @@ class Cost:
         """What is left of a run that has come to step `done`."""
         from etude.envs import get_task
 
-        plan = plan_run(suite, name.regime)
+        plan = plan_run(suite, name.group)
         evaluated = [task for c in plan.checkpoints if c.step >= done for task in c.tasks]
         steps = plan.segments[-1].end - done
         return steps * self.step + sum(get_task(task).horizon for task in evaluated) * self.evaluation

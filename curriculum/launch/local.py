@@ -76,7 +76,7 @@ class _Study:
     def __init__(self, suite: Suite, folder: StudyFolder, jobs: int, console: Console, cluster: Cluster | None) -> None:
         self.suite, self.folder, self.console, self.cluster = suite, folder, console, cluster
         self.names = run_names(suite)
-        self.ends = {name: plan_run(suite, name.regime).segments[-1].end for name in self.names}
+        self.ends = {name: plan_run(suite, name.group).segments[-1].end for name in self.names}
         self.jobs, self.cost = jobs, Cost(0.0, 0.0)
 
     def prepare(self) -> None:
@@ -215,7 +215,7 @@ class _Study:
         where = f"{self.jobs} side by side" if self.cluster is None else f"a job each on {self.cluster.name}"
         runs = f"{len(names)} runs{' to finish' if resumed else ''}, {where}"
         self.console.print(f"{self.suite.name}: {runs}, {steps:,} steps", highlight=False)
-        if len(self.suite.tasks) == 1 and len(self.suite.regimes) > 1:
+        if len(self.suite.tasks) == 1 and {"sequential", "scratch"} <= set(self.suite.regimes):
             self.console.print("one task: sequential and scratch are the same training, and there is no FWT")
         if self.cluster is None:
             seconds = makespan(map(self._seconds_left, names), self.jobs)

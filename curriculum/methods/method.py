@@ -23,7 +23,7 @@ class Method:
     """
 
     def on_task_start(self, task: str, agent: Agent) -> None:
-        """A task has begun: its environments are set, nothing has been learnt of it."""
+        """A task has begun, or `joint`, all of them at once: environments are set, nothing has been learnt of it."""
 
     def on_task_end(self, task: str, agent: Agent) -> None:
         """A task's budget is used up; the agent still holds the task's environments and data."""
@@ -40,6 +40,10 @@ class Method:
 
     def after_step(self, name: str, optimiser: Optimizer) -> None:
         """Mend the weights after a step, whose momentum moves them even where the gradient is zero."""
+
+    def buffer_bytes(self) -> int:
+        """The bytes of the samples that the method keeps to rehearse, where it keeps some; for the metrics of cost."""
+        return 0
 
     def save(self, folder: Path) -> None:
         """Write to an empty folder what the method keeps between tasks and steps."""

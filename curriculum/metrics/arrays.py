@@ -45,3 +45,13 @@ def checked_scores(name: str, scores: ArrayLike, shape: tuple[int | None, ...]) 
 def number(value: float) -> str:
     """A step as a person writes it: 61440, not 61440.0."""
     return str(int(value)) if float(value).is_integer() else str(float(value))
+
+
+def mean_of_defined(values: FloatArray) -> FloatArray:
+    """The mean along the last axis of what is not nan; nan where nothing is defined.
+
+    A resample may leave a task without a value that has one at the point estimate: there it does not count.
+    """
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=-1)
+    return np.asarray(np.where(defined, values, 0.0).sum(axis=-1) / np.where(count > 0, count, np.nan))

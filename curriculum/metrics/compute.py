@@ -8,22 +8,37 @@ from typing import Any
 import numpy as np
 
 from etude.curriculum.imports import import_all
+from etude.curriculum.metrics.added import add_metric, plugin_faults
+from etude.curriculum.metrics.alarms import alarms
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.bootstrap import bootstrap, describe_interval
+from etude.curriculum.metrics.cost import cost_of_runs
 from etude.curriculum.metrics.curves import Curves, Of, load_curves
-from etude.curriculum.metrics.registry import Metric, Undefined, Value, get_metric, metric_names
+from etude.curriculum.metrics.registry import Metric, Tier, Undefined, Value, get_metric, metric_names
+from etude.curriculum.metrics.statistics import over_seeds
 from etude.curriculum.metrics.tasks import TASK_MEASURES, describe_tasks
 from etude.curriculum.metrics.view import StudyView
+from etude.curriculum.plan import groups_of
 from etude.curriculum.saves import write_text
+from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
 
 
-def compute_metrics(study: Path, of: Of = "score") -> dict[str, Any]:
+def compute_metrics(
+    study: Path,
+    of: Of = "score",
+    tier: Tier = "core",
+    add: Sequence[str] = (),
+    tell: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
     """Measure a study and write the result into it: metrics.json, or metrics-success.json of success rates.
 
     Args:
         study: its folder.
         of: what the metrics read, scores or success rates in percent.
+        tier: metrics of this tier and those below it.
+        add: more metrics, each as `add_metric` takes it.
+        tell: called with what is being measured of stored policies now, in words.
 
     The study's imports are imported first, since they may register metrics; where they are gone, a warning says so.
 
@@ -31,39 +46,42 @@ def compute_metrics(study: Path, of: Of = "score") -> dict[str, Any]:
         What the file holds; docs/metrics/README.md says what is under each key.
 
     Raises:
-        RequestError: as `load_curves`.
+        RequestError: as `load_curves` and `add_metric`.
     """
+    suite = read_suite(study)
+    warnings = [*plugin_faults(), *_import_metrics(suite)]
+    added = [add_metric(entry) for entry in add]
     curves = load_curves(study, of)
-    warnings = _import_metrics(curves)
-    result = measure(curves)
+    curves.policies.tell = tell
+    result = measure(curves, [*dict.fromkeys((*metric_names(tier), *added))])
     result["warnings"] += warnings
     path = study / ("metrics.json" if of == "score" else f"metrics-{of}.json")
     write_text(path, json.dumps(result, indent=2, allow_nan=False) + "\n")
     return result
 
 
-def _import_metrics(curves: Curves) -> list[str]:
+def _import_metrics(suite: Suite) -> list[str]:
     try:
-        import_all(curves.suite.imports)
+        import_all(suite.imports)
     except RequestError as error:
         return [f"{error}; metrics that it registers are left out"]
     return []
 
 
 def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """The metrics of these names (all, unless given), what is known of each task and regime, and warnings."""
-    metrics = [get_metric(name) for name in (metric_names() if names is None else names)]
+    """The metrics of these names (the core ones, unless given), what is known of each task and group, and warnings."""
+    metrics = [get_metric(name) for name in (metric_names("core") if names is None else names)]
     counted = {metric.name: finished_seeds(curves, metric.regimes) for metric in metrics}
     of_tasks = finished_seeds(curves, ("sequential",))
     views = {seeds: StudyView(curves, seeds) for seeds in (of_tasks, *counted.values()) if seeds}
-    points = {metric.name: _at_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
+    points = {metric.name: measure_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
 
     samples: dict[str, FloatArray] = {}
     for seeds, view in views.items():
         measures = {
             metric.name: _as_array(metric)
             for metric in metrics
-            if counted[metric.name] == seeds and isinstance(points[metric.name], Value)
+            if counted[metric.name] == seeds and _has_interval(metric, points[metric.name])
         }
         if seeds == of_tasks:
             measures |= {f"tasks/{name}": measure_tasks for name, measure_tasks in TASK_MEASURES.items()}
@@ -72,17 +90,18 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
     tasks = {}
     if of_tasks:
         tasks = describe_tasks(views[of_tasks], {name: samples[f"tasks/{name}"] for name in TASK_MEASURES})
+    described = {
+        metric.name: _describe(curves, metric, points[metric.name], counted[metric.name], samples) for metric in metrics
+    }
     result: dict[str, Any] = _plain(
         {
             "study": curves.study.resolve().name,
             "of": curves.of,
-            "metrics": {
-                metric.name: _describe(curves, metric, points[metric.name], counted[metric.name], samples)
-                for metric in metrics
-            },
+            "metrics": described,
             "tasks": tasks,
-            "regimes": {regime: _describe_regime(curves, regime) for regime in curves.regimes},
-            "warnings": [*_warn_of_runs(curves), *_warn_of_noise(tasks)],
+            "costs": cost_of_runs(curves),
+            "regimes": {group: _describe_group(curves, group) for group in curves.regimes},
+            "warnings": alarms(curves, tasks),
         }
     )
     return result
@@ -90,19 +109,32 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
 
 def finished_seeds(curves: Curves, regimes: Sequence[str]) -> tuple[int, ...]:
     """The seeds whose runs of all these regimes are finished."""
-    if any(regime not in curves.regimes for regime in regimes):
+    groups = _groups(curves, regimes)
+    if any(group not in curves.regimes for group in groups):
         return ()
-    finished = [curves.regimes[regime].finished for regime in regimes]
+    finished = [curves.regimes[group].finished for group in groups]
     return tuple(seed for seed in curves.suite.seeds if all(seed in seeds for seeds in finished))
 
 
-def _at_point(curves: Curves, metric: Metric, view: StudyView | None) -> Value | Undefined:
+def _groups(curves: Curves, regimes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(group for regime in regimes for group in groups_of(curves.suite, regime)))
+
+
+def measure_point(curves: Curves, metric: Metric, view: StudyView | None) -> Value | Undefined:
+    """What a metric makes of a view of all seeds that finished what it reads; None where no seed has."""
     for regime in metric.regimes:
-        if regime not in curves.regimes:
-            return Undefined(f"needs the {regime} regime")
+        for group in groups_of(curves.suite, regime):
+            if group not in curves.regimes:
+                return Undefined(f"needs the {group if group in curves.suite.regimes else regime} regime")
+    if len(curves.suite.tasks) < metric.tasks:
+        return Undefined(f"needs at least {metric.tasks} tasks")
     if view is None:
         return Undefined(f"no seed has finished {' and '.join(metric.regimes)}")
     return metric.function(view)
+
+
+def _has_interval(metric: Metric, point: Value | Undefined) -> bool:
+    return isinstance(point, Value) and metric.resampled and np.ndim(point.value) == 0
 
 
 def _as_array(metric: Metric) -> Callable[[StudyView], FloatArray]:
@@ -131,23 +163,27 @@ def _describe(
         "left_out": {},
         "per_seed": {},
         "range": None,
+        "over_seeds": None,
         "interval": None,
+        "labels": None,
     }
     if isinstance(point, Undefined):
         return described | {"reason": point.reason}
-    described |= {"value": point.value, "left_out": point.left_out}
+    described |= {"value": point.value, "left_out": point.left_out, "labels": point.labels or None}
     alone = {seed: metric.function(StudyView(curves, (seed,))) for seed in counted}
     values = {seed: result.value if isinstance(result, Value) else None for seed, result in alone.items()}
     described["per_seed"] = {str(seed): value for seed, value in values.items()}
     if np.ndim(point.value) == 0:
         defined = [value for value in values.values() if value is not None]
         described["range"] = {"low": min(defined), "high": max(defined)} if defined else None
+        described["over_seeds"] = over_seeds(defined) if defined else None
+    if metric.name in samples:
         described["interval"] = describe_interval(samples[metric.name], StudyView(curves, counted))
     return described
 
 
-def _describe_regime(curves: Curves, regime: str) -> dict[str, Any]:
-    records = curves.regimes[regime]
+def _describe_group(curves: Curves, group: str) -> dict[str, Any]:
+    records = curves.regimes[group]
     described: dict[str, Any] = {
         "seeds": {"counted": records.finished, "planned": records.seeds},
         "unfinished": {str(seed): reason for seed, reason in records.unfinished.items()},
@@ -155,28 +191,11 @@ def _describe_regime(curves: Curves, regime: str) -> dict[str, Any]:
     }
     if records.finished:
         view = StudyView(curves, records.finished)
-        last = zip(view.tasks, view.scores(regime)[:, -1], view.successes(regime)[:, -1], strict=True)
+        last = zip(view.tasks, view.scores(group)[:, -1], view.successes(group)[:, -1], strict=True)
         described["final"] = {
             task: {"final": score, "final_success": success} for task, score, success in last if not np.isnan(success)
         }
     return described
-
-
-def _warn_of_runs(curves: Curves) -> list[str]:
-    return [
-        f"{regime}-seed{seed} does not count: {reason}"
-        for regime, records in curves.regimes.items()
-        for seed, reason in records.unfinished.items()
-    ]
-
-
-def _warn_of_noise(tasks: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{task}: the interval of its C_i, {entry['C_interval']['low']:z.1f} to {entry['C_interval']['high']:z.1f}, "
-        "reaches the floor, so its D_i divides noise by noise"
-        for task, entry in tasks.items()
-        if entry["D_reason"] is None and entry["C_interval"]["low"] <= 0
-    ]
 
 
 def _plain(value: Any) -> Any:

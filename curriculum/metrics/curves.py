@@ -3,20 +3,24 @@
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray
-from etude.curriculum.plan import RunName, plan_run
+from etude.curriculum.plan import RunName, groups, plan_run
 from etude.curriculum.records import Evaluation, read_evaluations
 from etude.curriculum.status import run_status
 from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
 from etude.oracles.scores import FAILING_POLICIES, score
+
+if TYPE_CHECKING:
+    from etude.curriculum.metrics.policies.stored import Policies
 
 Of = Literal["score", "success"]
 
@@ -35,14 +39,15 @@ class Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class RegimeCurves:
-    """All runs of one regime.
+class RegimeRecords:
+    """All runs of one group, which is what a regime trains in one way.
 
     Attributes:
         steps: (K,) checkpoints, counted from the run's start.
         seeds: those the suite asks for, whether or not they ran.
         returns: (S, N, K, E) undiscounted returns, a row a seed; nan where there is no evaluation.
         successes: (S, N, K, E) 1 where the episode's last step was a success, else 0; nan as in `returns`.
+        lengths: (S, N, K, E) steps of the episodes; nan as in `returns`.
         unfinished: seeds that do not count, and why.
     """
 
@@ -50,6 +55,7 @@ class RegimeCurves:
     seeds: tuple[int, ...]
     returns: FloatArray
     successes: FloatArray
+    lengths: FloatArray
     unfinished: Mapping[int, str]
 
     @property
@@ -67,14 +73,22 @@ class Curves:
         suite: its resolved suite.
         of: what metrics read: scores, or success rates in percent.
         references: of each task; empty when `of` is "success".
-        regimes: the suite's regimes in its order.
+        regimes: the records of each group of runs (`sequential`, `isolated-reach`, ...), in the order of the suite's
+            regimes. N is the suite's own order of tasks in each.
     """
 
     study: Path
     suite: Suite
     of: Of
     references: Mapping[str, Reference]
-    regimes: Mapping[str, RegimeCurves]
+    regimes: Mapping[str, RegimeRecords]
+
+    @cached_property
+    def policies(self) -> "Policies":
+        """The policies that the sequential runs have stored; nothing of them is read before a metric asks."""
+        from etude.curriculum.metrics.policies.stored import Policies
+
+        return Policies(self)
 
 
 def load_curves(study: Path, of: Of = "score") -> Curves:
@@ -89,8 +103,7 @@ def load_curves(study: Path, of: Of = "score") -> Curves:
         raise RequestError(f"of: {of!r} is not known, must be score or success")
     suite = read_suite(study)
     references = read_references(study, suite) if of == "score" else {}
-    regimes: dict[str, RegimeCurves] = {regime: _load_regime(study, suite, regime) for regime in suite.regimes}
-    return Curves(study, suite, of, references, regimes)
+    return Curves(study, suite, of, references, {group: _load_group(study, suite, group) for group in groups(suite)})
 
 
 def read_references(study: Path, suite: Suite) -> dict[str, Reference]:
@@ -128,18 +141,18 @@ def _parse_reference(stored: object, task: str, episodes: int, path: Path) -> Re
     return Reference(oracle, floors)
 
 
-def _load_regime(study: Path, suite: Suite, regime: str) -> RegimeCurves:
-    checkpoints = plan_run(suite, regime).checkpoints
+def _load_group(study: Path, suite: Suite, group: str) -> RegimeRecords:
+    checkpoints = plan_run(suite, group).checkpoints
     cells = {
         (checkpoint.step, task): (suite.tasks.index(task), column)
         for column, checkpoint in enumerate(checkpoints)
         for task in checkpoint.tasks
     }
     shape = (len(suite.seeds), len(suite.tasks), len(checkpoints), suite.evaluation.episodes)
-    returns, successes = np.full(shape, np.nan), np.full(shape, np.nan)
+    returns, successes, lengths = (np.full(shape, np.nan) for _ in range(3))
     unfinished = {}
     for row, seed in enumerate(suite.seeds):
-        run = StudyFolder(study).run(RunName(regime, seed))
+        run = StudyFolder(study).run(RunName(group, seed))
         wanted = dict(cells)
         for evaluation in read_evaluations(run.evaluations):
             cell = wanted.pop((evaluation.step, evaluation.task), None)
@@ -147,10 +160,11 @@ def _load_regime(study: Path, suite: Suite, regime: str) -> RegimeCurves:
                 raise RequestError(f"{run.evaluations}: {_fault(evaluation, cells, suite)}")
             returns[row, *cell] = evaluation.returns
             successes[row, *cell] = evaluation.successes
+            lengths[row, *cell] = evaluation.lengths
         if wanted:
             unfinished[seed] = _why_unfinished(run, wanted)
     steps = np.array([checkpoint.step for checkpoint in checkpoints], dtype=np.int64)
-    return RegimeCurves(steps, suite.seeds, returns, successes, unfinished)
+    return RegimeRecords(steps, suite.seeds, returns, successes, lengths, unfinished)
 
 
 def _fault(evaluation: Evaluation, cells: Mapping[tuple[int, str], tuple[int, int]], suite: Suite) -> str:

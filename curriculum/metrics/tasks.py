@@ -11,14 +11,18 @@ from etude.curriculum.metrics.bootstrap import describe_interval
 from etude.curriculum.metrics.view import StudyView
 
 
-def learnt_scores(view: StudyView) -> FloatArray:
-    """(..., N) `C_i`, the score at the task's own end."""
-    return _at_own_end(view, view.scores("sequential"))
+def learnt_scores(view: StudyView, group: str = "sequential") -> FloatArray:
+    """(..., N) `C_i`, the score at the task's own end; nan for a task that a group's runs are not trained on."""
+    scores, order = view.scores(group), list(view.order(group))
+    at_end = np.full(scores.shape[:-1], np.nan)
+    at_end[..., order] = scores[..., order, np.searchsorted(view.steps(group), view.ends_of(group))]
+    return at_end
 
 
 def learnt_successes(view: StudyView) -> FloatArray:
     """(..., N) share of successes at the task's own end."""
-    return _at_own_end(view, view.successes("sequential"))
+    columns = np.searchsorted(view.steps("sequential"), view.ends)
+    return np.diagonal(view.successes_at("sequential", columns.tolist()), axis1=-2, axis2=-1)
 
 
 def final_scores(view: StudyView) -> FloatArray:
@@ -28,14 +32,17 @@ def final_scores(view: StudyView) -> FloatArray:
 
 def final_successes(view: StudyView) -> FloatArray:
     """(..., N) share of successes at the end of training."""
-    return view.successes("sequential")[..., -1]
+    return view.successes_at("sequential", [-1])[..., 0]
 
 
-def lost(view: StudyView) -> FloatArray:
-    """(..., N) `D_i`, nan for a task that was not learnt at the point estimate, and for the composition."""
-    shares = lost_shares(view.steps("sequential"), view.scores("sequential"), view.ends)
-    shares = np.where(learnt_scores(view.point)[:-1] > 0, shares, np.nan)
-    return np.concatenate([shares, np.full((*shares.shape[:-1], 1), np.nan)], axis=-1)
+def lost(view: StudyView, group: str = "sequential") -> FloatArray:
+    """(..., N) `D_i`, nan for a task that was not learnt at the point estimate, or not trained, and the composition."""
+    order = list(view.order(group))
+    scores = view.scores(group)
+    in_order = scores if order == list(range(len(view.tasks))) else scores[..., order, :]
+    shares = np.full(scores.shape[:-1], np.nan)
+    shares[..., order[:-1]] = lost_shares(view.steps(group), in_order, view.ends_of(group))
+    return np.where(learnt_scores(view.point, group) > 0, shares, np.nan)
 
 
 TASK_MEASURES: Mapping[str, Callable[[StudyView], FloatArray]] = {
@@ -80,9 +87,3 @@ def _why_no_share(view: StudyView, index: int) -> str | None:
         return "the last task: no training follows in which it could be lost"
     score = learnt_scores(view)[index]
     return None if score > 0 else f"not learnt: {view.curves.of} {score:z.1f} at its own end is not above the floor"
-
-
-def _at_own_end(view: StudyView, curves: FloatArray) -> FloatArray:
-    columns = np.searchsorted(view.steps("sequential"), view.ends)
-    at_end: FloatArray = curves[..., np.arange(len(view.tasks)), columns]
-    return at_end

@@ -1,15 +1,19 @@
 """One way of looking at a study: averaged over its seeds, as one seed alone, or resampled."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.curves import Curves
+from etude.curriculum.plan import training_order
+
+if TYPE_CHECKING:
+    from etude.curriculum.metrics.policies.stored import Policies
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,23 @@ class StudyView:
         """(N,) the step at which each task's own training ends in the sequential regime, b_1..b_N."""
         return np.array(self.curves.suite.ends, dtype=np.int64)
 
+    def ends_of(self, group: str) -> NDArray[np.int64]:
+        """(n,) the step at which each task's own training ends in a group's runs, in the order of `order(group)`.
+
+        Raises:
+            RequestError: the group trains on all tasks at once, or is none of the suite.
+        """
+        budgets = [self.curves.suite.budget[task] for task in training_order(self.curves.suite, group)]
+        return np.cumsum(budgets, dtype=np.int64)
+
+    def order(self, group: str) -> tuple[int, ...]:
+        """The places in `tasks` of what a group's runs are trained on, one after another.
+
+        Raises:
+            RequestError: as `ends_of`.
+        """
+        return tuple(self.tasks.index(task) for task in training_order(self.curves.suite, group))
+
     def steps(self, regime: str) -> NDArray[np.int64]:
         """(K,) checkpoints, counted from the run's start."""
         return self.curves.regimes[regime].steps
@@ -72,8 +93,9 @@ class StudyView:
                 self._scores[regime] = 100 * self.successes(regime)
             else:
                 floor, oracle = self._anchors
-                scores = 100 * (self.returns(regime) - floor[..., None])
-                self._scores[regime] = scores / (oracle - floor)[..., None]
+                scores = self.returns(regime) - floor[..., None]
+                scores *= (100 / (oracle - floor))[..., None]
+                self._scores[regime] = scores
         return self._scores[regime]
 
     def returns(self, regime: str) -> FloatArray:
@@ -83,6 +105,25 @@ class StudyView:
     def successes(self, regime: str) -> FloatArray:
         """(..., N, K) share of episodes whose last step was a success; nan where not evaluated."""
         return self._average(regime, "successes")
+
+    @property
+    def policies(self) -> "Policies":
+        """The policies that the study's sequential runs have stored."""
+        return self.curves.policies
+
+    def over_seeds(self, rows: FloatArray) -> FloatArray:
+        """(...) the mean over the view's seeds of what was measured of each, rows (S, ...); nan does not count."""
+        counts = np.ones((1, len(self.seeds))) if self._draw is None else self._draw.seeds
+        defined = ~np.isnan(rows)
+        number = np.tensordot(counts, defined.astype(np.float64), axes=1)
+        means = np.tensordot(counts, np.where(defined, rows, 0.0), axes=1) / np.where(number > 0, number, np.nan)
+        return np.asarray(means[0] if self._draw is None else means)
+
+    def successes_at(self, regime: str, columns: Sequence[int]) -> FloatArray:
+        """(..., N, len(columns)) the same at some checkpoints alone, which is quicker than all of them."""
+        if self._draw is None or (regime, "successes") in self._averages:
+            return self.successes(regime)[..., columns]
+        return self._resample(self._episodes(regime, "successes")[:, :, columns], self._draw)
 
     def resampled(self, draw: Draw) -> "StudyView":
         """The same seeds under B resamples."""
@@ -106,23 +147,31 @@ class StudyView:
     def _average(self, regime: str, quantity: str) -> FloatArray:
         key = (regime, quantity)
         if key not in self._averages:
-            records = self.curves.regimes[regime]
-            episodes: FloatArray = getattr(records, quantity)
-            if self.seeds != records.seeds:
-                episodes = episodes[[records.seeds.index(seed) for seed in self.seeds]]
+            episodes = self._episodes(regime, quantity)
             if self._draw is None:
                 self._averages[key] = episodes.mean(axis=-1).mean(axis=0)
             else:
                 self._averages[key] = self._resample(episodes, self._draw)
         return self._averages[key]
 
+    def _episodes(self, regime: str, quantity: str) -> FloatArray:
+        """(S, N, K, E) of the view's seeds."""
+        records = self.curves.regimes[regime]
+        episodes: FloatArray = getattr(records, quantity)
+        if self.seeds == records.seeds:
+            return episodes
+        return episodes[[records.seeds.index(seed) for seed in self.seeds]]
+
     def _resample(self, episodes: FloatArray, draw: Draw) -> FloatArray:
         """(B, N, K) from (S, N, K, E): a task's curves under all resamples are one matrix product."""
         seeds, tasks, checkpoints, count = episodes.shape
-        averages = np.full((len(draw.seeds), tasks, checkpoints), np.nan)
+        averages = np.full((tasks, len(draw.seeds), checkpoints), np.nan)
         for index, task in enumerate(self.tasks):
-            drawn = (draw.seeds[:, :, None] * draw.episodes[task][:, None, :]).reshape(-1, seeds * count)
-            rows = episodes[:, index].transpose(0, 2, 1).reshape(seeds * count, checkpoints)
-            evaluated = ~np.isnan(rows).any(axis=0)
-            averages[:, index, evaluated] = drawn @ rows[:, evaluated] / (seeds * count)
-        return averages
+            evaluated = ~np.isnan(episodes[:, index]).any(axis=(0, 2))
+            drawn = draw.seeds[:, :, None] * draw.episodes[task][:, None, :] / (seeds * count)
+            # From here on every checkpoint is evaluated: a slice, which is quicker than a list of columns.
+            tail = checkpoints - int((~evaluated[::-1]).argmax()) if not evaluated.all() else 0
+            for columns in (np.flatnonzero(evaluated[:tail]), slice(tail, None)):
+                rows = episodes[:, index, columns].transpose(0, 2, 1).reshape(seeds * count, -1)
+                averages[index][:, columns] = drawn.reshape(-1, seeds * count) @ rows
+        return np.moveaxis(averages, 0, 1)

@@ -188,12 +188,12 @@ def _add_legend(figure: "Figure", curves: Curves) -> None:
         if regime in curves.regimes:
             entries.append(Line2D([], [], color=colour, lw=2, label=f"{name}, seed mean"))
     entries.append(Line2D([], [], color="0.4", lw=0.7, label="one seed"))
-    if any(records.unfinished for records in curves.regimes.values()):
+    if any(curves.regimes[regime].unfinished for regime in names if regime in curves.regimes):
         entries.append(Line2D([], [], color="0.4", lw=0.7, ls=":", label="unfinished seed, not counted"))
     if "sequential" in curves.regimes:
         entries.append(Patch(color="0.92", label="task in training"))
         entries.append(Patch(color=LOST, alpha=0.35, label="lost ($D_i$, mean: BWT)"))
-    if len(curves.regimes) > 1:
+    if all(regime in curves.regimes for regime in names):
         entries.append(Patch(color=AHEAD, alpha=0.35, label="ahead (FWT)"))
         entries.append(Patch(color=BEHIND, alpha=0.35, hatch="////", label="behind (FWT)"))
     figure.legend(handles=entries, loc="outside lower center", ncols=3, handlelength=1.6, columnspacing=1.6)

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
 from etude.curriculum.metrics.compute import compute_metrics
+from etude.curriculum.plan import JOINT
 from etude.curriculum.report.words import NO_VALUE, counted, explain, nothing_measured
 
 USUAL_WIDTH = 80
@@ -33,6 +34,9 @@ def print_table(study: Path, console: Console, metrics: Mapping[str, Any] | None
         console.print(nothing_measured(metrics), highlight=False)
     if any(metric["value"] is not None for _, _, metric in _rows(metrics)):
         _print_whole(console, _headline(metrics))
+    others = _others(metrics)
+    if others.row_count:
+        _print_whole(console, others)
     for line in explain(metrics):
         console.print(f"{escape(line)}", highlight=False)
     for warning in metrics["warnings"]:
@@ -88,6 +92,26 @@ def _share(entry: Mapping[str, Any]) -> str:
     if entry["D"] is not None:
         return f"{entry['D']:z.1f} ({entry['D_ceiling']:z.1f})"
     return "" if entry["D_ceiling"] is None else "not learnt"
+
+
+def _others(metrics: Mapping[str, Any]) -> Table:
+    """The runs that the tables above do not show: what the composition came to, or each task where all are learnt."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("other runs", overflow="fold")
+    for heading in ("task", f"final\n{metrics['of']}", "final\nsuccess", "seeds"):
+        table.add_column(heading, justify="left" if heading == "task" else "right", no_wrap=True)
+    shown = ("sequential", "scratch") if metrics["tasks"] else ("sequential",)
+    for group, runs in metrics["regimes"].items():
+        if group in shown:
+            continue
+        seeds = counted(runs["seeds"]).rpartition(" ")[0]
+        final = list(runs["final"].items())
+        for task, end in final if group == JOINT else final[-1:]:
+            table.add_row(group, escape(task), f"{end['final']:z.1f}", f"{end['final_success']:.0%}", seeds)
+            group = seeds = ""
+        if not final:
+            table.add_row(group, "", "", "", seeds)
+    return table
 
 
 def _headline(metrics: Mapping[str, Any]) -> Table:

@@ -5,7 +5,10 @@ from typing import Any
 
 from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
 from etude.curriculum.metrics.headline import GATE
+from etude.curriculum.metrics.registry import get_metric
+from etude.envs.errors import RequestError
 
+ALSO = ("fwt_total", "acc")
 NO_VALUE = "–"
 """Stands for the value of a seed that has none."""
 
@@ -70,14 +73,21 @@ def _practice(metrics: Mapping[str, Any], fwt: Mapping[str, Any]) -> str:
 
 
 def _further(metrics: Mapping[str, Any]) -> list[str]:
-    """The metrics that the table has no row for; one undefined for the reason that BWT or FWT gives is not repeated."""
+    """The metrics that the table has no row for, of ours only the first; `etude metrics` prints all of them."""
     headline = ("bwt", "bwt_gated", "fwt")
-    rest = {name: metric for name, metric in metrics.items() if name not in headline}
+    rest = {name: m for name, m in metrics.items() if name in ALSO or (name not in headline and not _is_ours(name))}
     numbers = [f"{name} {m['value']:z.1f}" for name, m in rest.items() if isinstance(m["value"], int | float)]
+    lines = [f"Also: {', '.join(numbers)}; etude metrics prints all, metrics.json has their seeds."] if numbers else []
     told = {metrics[name]["reason"] for name in headline}
-    lines = [f"Also: {', '.join(numbers)}; metrics.json has their seeds and intervals."] if numbers else []
-    undefined = {name: m["reason"] for name, m in rest.items() if m["reason"] and m["reason"] not in told}
-    return lines + [f"{name} is undefined: {reason}." for name, reason in undefined.items()]
+    undefined = {name: m["reason"] for name, m in rest.items() if m["reason"] not in told and name not in ALSO}
+    return lines + [f"{name} is undefined: {reason}." for name, reason in undefined.items() if reason]
+
+
+def _is_ours(name: str) -> bool:
+    try:
+        return get_metric(name).function.__module__.startswith("etude.")
+    except RequestError:
+        return False
 
 
 def _cautions(bwt: Mapping[str, Any], gated: Mapping[str, Any], fwt: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from etude.curriculum.plan import RunName, plan_run
+from etude.curriculum.plan import RunName, groups, plan_run
 from etude.curriculum.records import Evaluation, append_evaluations
 from etude.curriculum.status import State, Status, write_status
 from etude.curriculum.study import StudyFolder
@@ -17,7 +17,7 @@ TASKS = ("reach", "press-button", "open-drawer", "unlock-drawer")
 ORACLE, RANDOM, ZERO = 50.0, 4.0, 5.0
 
 Score = Callable[[str, int, str, int], float]
-"""The score that regime, seed, task and step have in the study to be written."""
+"""The score that group of runs, seed, task and step have in the study to be written."""
 
 
 def make_suite(
@@ -29,6 +29,7 @@ def make_suite(
     episodes: int = 4,
     seeds: Sequence[int] = (0, 1, 2),
     regimes: Sequence[str] = ("sequential", "scratch"),
+    orders: int = 1,
     name: str = "synthetic",
 ) -> Suite:
     return Suite.model_validate(
@@ -38,6 +39,7 @@ def make_suite(
             "budget": budget,
             "seeds": list(seeds),
             "regimes": list(regimes),
+            "orders": orders,
             "evaluation": {"every": every, "episodes": episodes, "also": list(also)},
             "agent": {"algorithm": "PPO", "environments": 2, "parameters": {"n_steps": 5}},
         }
@@ -54,9 +56,9 @@ def write_study(study: Path, suite: Suite, score: Score, *, spread: float = 3.0,
     study.mkdir(parents=True)
     (study / "suite.yaml").write_text(suite.to_yaml())
     (study / "references.json").write_text(json.dumps(_references(suite, spread)))
-    for regime in suite.regimes:
+    for group in groups(suite):
         for seed in suite.seeds:
-            write_run(study, suite, regime, seed, score, spread=spread, state=state)
+            write_run(study, suite, group, seed, score, spread=spread, state=state)
     return study
 
 
@@ -128,18 +130,18 @@ def realistic(suite: Suite, keep: float = 0.4, practice: float = 25.0) -> Score:
         keep: the share of a score that is kept in the long run.
         practice: what practice adds to the composition's score half way through.
     """
-    starts = dict(zip(suite.tasks, (0, *suite.ends), strict=False))
+    segments = {group: plan_run(suite, group).segments for group in groups(suite)}
 
     def score(regime: str, seed: int, task: str, step: int) -> float:
         generator = np.random.default_rng(stream_seed("realistic", regime, seed, task, step))
         character = np.random.default_rng(stream_seed("realistic", seed, task))
         top, midpoint = character.uniform(82, 97), character.uniform(0.3, 0.5)
         noise = generator.normal(scale=2.5)
-        budget, start = suite.budget[task], 0 if regime == "scratch" else starts[task]
-        progress = (step - start) / budget
-        if progress < 0:
+        segment = next((segment for segment in segments[regime] if task in segment.tasks), None)
+        if segment is None or step < segment.start:
             return float(noise + 3)
-        practised = practice / 100 if regime == "sequential" and task == suite.composition else 0.0
+        progress = (step - segment.start) / segment.budget
+        practised = practice / 100 if regime.startswith("sequential") and task == suite.composition else 0.0
         learnt = top / (1 + np.exp(-12 * (min(progress, 1.0) - midpoint + practised)))
         if progress <= 1:
             return float(learnt + noise)

@@ -42,6 +42,16 @@ def test_a_study_may_be_given_more_seeds_and_regimes_and_other_wandb_settings(tm
     assert read_suite(tmp_path) == larger
 
 
+def test_orders_may_be_added_behind_those_that_are_there(tmp_path: Path) -> None:
+    claim_folder(load_suite("smoke"), tmp_path)
+    for orders in ("2", "5", "[[press-button, reach, open-drawer], [reach, open-drawer, press-button]]"):
+        if orders.startswith("["):
+            assert "holds another study, with orders" in refusal(tmp_path, f"orders={orders}")
+        else:
+            claim_folder(load_suite("smoke", [f"orders={orders}"]), tmp_path)
+            assert len(read_suite(tmp_path).orders) == int(orders)
+
+
 def test_a_study_that_differs_is_refused_by_the_keys_that_do(tmp_path: Path) -> None:
     claim_folder(load_suite("smoke"), tmp_path)
     message = refusal(tmp_path, "evaluation.episodes=5", "seeds=[0,1]", "agent.parameters.gamma=0.9")

@@ -87,6 +87,29 @@ def test_a_run_that_stops_between_tasks_stays_exact(make_study: MakeStudy, monke
     assert run.evaluations.read_bytes() == other.evaluations.read_bytes()
 
 
+@pytest.mark.slow
+def test_a_joint_run_without_snapshots_goes_on_and_says_that_it_is_not_exact(
+    make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_study(tasks=["pole", "pole-again"], regimes=["joint"])
+    run = study.run("joint-seed0")
+    monkeypatch.setattr("etude.curriculum.runner.SAVING_SHARE", 1.0)
+    learn = SB3Agent.learn
+
+    def stop(self: SB3Agent, steps: int) -> None:
+        if len(read_evaluations(run.evaluations)) == 4:
+            raise RuntimeError("the power went")
+        learn(self, steps)
+
+    with monkeypatch.context() as cut, pytest.raises(RunError, match="joint at step 64, seed 0: .* the power went"):
+        cut.setattr(SB3Agent, "learn", stop)
+        execute(run.path)
+    execute(run.path)
+    status = read_status(run.status)
+    assert (status.state, status.step, status.exact) == ("done", 256, False)
+    assert [e.step for e in read_evaluations(run.evaluations)] == [0, 0, 64, 64, 128, 128, 192, 192, 256, 256]
+
+
 def test_environments_are_exact_where_they_have_a_snapshot() -> None:
     assert EpisodeTally(make_vector("reach", 1)).exact
     envs = EpisodeTally(make_vector("pole", 2))

@@ -23,7 +23,7 @@ def test_a_record_reads_back_as_it_was_written(tmp_path: Path) -> None:
         ({"step": True}, "step must be a whole number"),
         ({"task": 3}, "task a name"),
         ({"returns": [1.0]}, "one and the same length"),
-        ({"returns": [1.0, float("nan")]}, "returns must be finite numbers"),
+        ({"returns": [1.0, float("nan")]}, "unexpected character"),
         ({"returns": ["1", 2.0]}, "returns must be finite numbers"),
         ({"successes": [1, 0]}, "successes must be true or false"),
         ({"lengths": [60, 0.5]}, "lengths whole numbers"),

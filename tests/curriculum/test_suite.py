@@ -1,3 +1,4 @@
+from math import factorial
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -7,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from etude.curriculum import library
-from etude.curriculum.suite import REGIMES, Suite, load_suite, read_suite
+from etude.curriculum.suite import Suite, load_suite, read_suite
 from etude.envs import get_task
 from etude.envs.errors import RequestError
 
@@ -40,7 +41,7 @@ def test_a_shipped_suite_loads_by_its_name(name: str) -> None:
     suite = load_suite(name)
     assert suite.name == name
     assert suite.seeds == (0, 1, 2)
-    assert suite.regimes == REGIMES
+    assert suite.regimes == ("sequential", "scratch")
     composition = get_task(suite.composition)
     assert composition.kind == "composition" and set(composition.parts) <= set(suite.tasks[:-1])
 
@@ -54,7 +55,7 @@ def test_a_suite_of_ones_own_gets_every_default(tmp_path: Path) -> None:
     suite = load_suite(write(tmp_path))
     assert suite.budget == {"reach": 4096, "press-button": 8192}
     assert (suite.composition, suite.ends) == ("press-button", (4096, 12_288))
-    assert (suite.seeds, suite.regimes, suite.evaluation.episodes) == ((0, 1, 2), REGIMES, 20)
+    assert (suite.seeds, suite.regimes, suite.evaluation.episodes) == ((0, 1, 2), ("sequential", "scratch"), 20)
     assert (suite.method, suite.task_id, suite.wandb.mode) == ("finetune", "onehot", "offline")
     assert suite.agent == load_suite("quick").agent
 
@@ -120,7 +121,10 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
         ("seeds=[4294967296]", "seeds.0: 4294967296 must be below 4294967296"),
         ("seeds=[]", "seeds: [] is empty; it needs at least one entry"),
         ("seeds=3", "seeds: 3 is not a list; write it in brackets, as in [0, 1]"),
-        ("regimes=[joined]", 'regimes.0: "joined" is not one of sequential, scratch'),
+        (
+            "regimes=[joined]",
+            'regimes.0: "joined" is not one of sequential, scratch, isolated, joint, scratch-total, leave-one-out',
+        ),
         ("regimes=[scratch,scratch]", "regimes holds scratch twice"),
         ("task_id=oneht", 'task_id: "oneht" is not one of onehot, hidden'),
         ("wandb.mode=off", 'wandb.mode: "off" is not one of online, offline, disabled'),
@@ -140,6 +144,20 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
             "imports: '': neither a module's name nor a file ending in .py, as in lab, lab:Task or lab.py",
         ),
         ("agent.environments=1000000000000", "agent.environments: 1000000000000 must be at most 65_536"),
+        ("orders=0", "orders is 0, must be at least 1: the suite's own order"),
+        ("orders=7", "orders is 7, but 3 primitives have no more than 6 orders"),
+        (
+            "orders=true",
+            "orders: true is not a list; write it in brackets, as in [[press-button, reach]], or say how many",
+        ),
+        (
+            "orders=[[reach, press-button]]",
+            "orders holds [reach, press-button], which is no order of the primitives, reach, press-button, open-drawer",
+        ),
+        (
+            "orders=[[open-drawer, reach, press-button], [open-drawer, reach, press-button]]",
+            "orders holds [open-drawer, reach, press-button] twice",
+        ),
         ("imports=[no_such_module]", "imports: no_such_module: ModuleNotFoundError: No module named 'no_such_module'"),
     ],
 )
@@ -334,3 +352,45 @@ def test_a_resolved_suite_is_read_back_equal(tmp_path_factory: pytest.TempPathFa
 
 def test_a_seed_may_be_written_with_an_exponent() -> None:
     assert load_suite("smoke", ["seeds=[1e0, 2]"]).seeds == (1, 2)
+
+
+def test_orders_are_counted_with_the_suites_own_which_is_the_first(tmp_path: Path) -> None:
+    own, other = ("reach", "press-button", "open-drawer"), ("open-drawer", "reach", "press-button")
+    assert load_suite("quick").orders == (own,)
+    assert load_suite("quick", [f"orders=[[{', '.join(other)}]]"]).orders == (own, other)
+    assert load_suite("quick", [f"orders=[[{', '.join(other)}], [{', '.join(own)}]]"]).orders == (own, other)
+    assert load_suite("quick", ["tasks=[reach]", "orders=1"]).orders == ((),)
+    suite = load_suite("quick", ["orders=4"])
+    (tmp_path / "suite.yaml").write_text(suite.to_yaml())
+    assert read_suite(tmp_path) == suite
+
+
+@given(primitives=st.integers(0, 4), number=st.integers(1, 24))
+def test_drawn_orders_are_distinct_and_more_of_them_begin_with_the_fewer(primitives: int, number: int) -> None:
+    tasks = [f"task{i}" for i in range(primitives + 1)]
+
+    def orders(number: int) -> tuple[tuple[str, ...], ...]:
+        settings = {"name": "drawn", "tasks": tasks, "budget": 8, "orders": number, "evaluation": {"every": 8}}
+        return Suite.model_validate(settings | {"agent": {"algorithm": "PPO"}}).orders
+
+    most = factorial(primitives)
+    drawn = orders(min(number, most))
+    assert len(set(drawn)) == len(drawn) == min(number, most)
+    assert drawn[0] == tuple(tasks[:-1]) and all(sorted(order) == sorted(tasks[:-1]) for order in drawn)
+    assert orders(most)[: len(drawn)] == drawn
+
+
+def test_regimes_that_a_suite_cannot_have_are_refused(tmp_path: Path) -> None:
+    assert fault("regimes=[scratch]", "orders=2") == (
+        "orders has 2 entries, which only the sequential regime trains in; add it"
+    )
+    assert fault("tasks=[reach]", "regimes=[leave-one-out]") == (
+        "regimes holds leave-one-out, which needs at least 2 tasks"
+    )
+    assert fault("regimes=[joint]", "agent.environments=30") == (
+        "agent.environments: 30 cannot be split evenly over 4 tasks, as the joint regime does; try 28 or 32"
+    )
+    assert fault("regimes=[joint]", "agent.environments=3").endswith("try 4")
+    assert fault("tasks=[reach, press-button, open-drawer, lift, carry, place, push, stack]", "orders=1_001") == (
+        "orders is 1_001, must be at most 1_000"
+    )

@@ -15,6 +15,7 @@ import pytest
 from etude.curriculum.metrics.compute import compute_metrics
 from etude.curriculum.metrics.curves import load_curves
 from etude.curriculum.metrics.view import StudyView
+from etude.curriculum.plan import run_names
 from etude.curriculum.records import read_evaluations
 from etude.curriculum.wandb_sink import SERVER_TIMEOUT, feed_study
 from etude.envs.errors import RequestError
@@ -23,7 +24,9 @@ from tests.curriculum.studies import make_suite, realistic, write_run, write_stu
 
 pytestmark = pytest.mark.slow
 
-SUITE = make_suite(("reach", "unlock-drawer"), seeds=(0, 1), name="small")
+REGIMES = ("sequential", "scratch", "isolated", "joint")
+SUITE = make_suite(("reach", "unlock-drawer"), seeds=(0, 1), regimes=REGIMES, name="small")
+FEW = make_suite(("reach", "unlock-drawer"), seeds=(0, 1), name="small")
 KEY = "0123456789" * 4
 
 
@@ -82,8 +85,7 @@ def fed(study: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_every_run_with_records_is_a_run_of_wandb_beside_one_aggregate(fed: dict[str, Any]) -> None:
-    runs = {f"{regime}-seed{seed}" for regime in ("sequential", "scratch") for seed in (0, 1)}
-    assert fed.keys() == runs | {"sequential-seed2", "aggregate"}
+    assert fed.keys() == {str(name) for name in run_names(SUITE)} | {"sequential-seed2", "aggregate"}
 
 
 def test_every_logged_point_is_a_record_and_every_record_is_logged(study: Path, fed: dict[str, Any]) -> None:
@@ -103,11 +105,11 @@ def test_every_logged_point_is_a_record_and_every_record_is_logged(study: Path, 
 def test_runs_are_named_grouped_and_configured_by_the_study(study: Path, fed: dict[str, Any]) -> None:
     for name, records in fed.items():
         run = run_of(records)
-        regime = name.partition("-")[0]
+        group = name.partition("-seed")[0]
         assert (run["display_name"], run["run_group"], run["job_type"], run["project"]) == (
             name,
             "small",
-            regime,
+            group,
             "etude",
         )
         config = {key: value for key, value in run["config"]["update"].items() if key != "_wandb"}
@@ -133,7 +135,8 @@ def test_an_unfinished_run_says_so(fed: dict[str, Any]) -> None:
 def test_the_aggregate_holds_the_seed_means_of_each_regime(study: Path, fed: dict[str, Any]) -> None:
     curves = load_curves(study)
     wanted: Counter[tuple[int, str, float]] = Counter()
-    for regime, prefix in (("sequential", ""), ("scratch", "scratch/")):
+    for regime in ("sequential", "scratch", "isolated-reach", "joint"):
+        prefix = "" if regime == "sequential" else f"{regime}/"
         view = StudyView(curves, (0, 1))
         quantities = {"score": view.scores(regime), "success": view.successes(regime), "return": view.returns(regime)}
         for quantity, values in quantities.items():
@@ -194,13 +197,13 @@ def test_nothing_is_written_outside_the_studys_folder(study: Path, tmp_path: Pat
 
 
 def test_disabled_does_nothing(tmp_path: Path) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     assert feed_study(study, "disabled")
     assert not (study / "wandb").exists()
 
 
 def test_a_study_that_cannot_be_read_is_a_wrong_request(tmp_path: Path) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     (study / "references.json").write_text("{}")
     with pytest.raises(RequestError, match=r"references.json, reach: not a reference"):
         feed_study(study)
@@ -234,7 +237,7 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
     server: type[BaseHTTPRequestHandler],
     reason: str,
 ) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     listening = ThreadingHTTPServer(("127.0.0.1", 0), server)
     listening.daemon_threads = True
     Thread(target=listening.serve_forever, daemon=True).start()
@@ -264,7 +267,7 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
 
 
 def test_no_key_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     assert not feed_study(study, "online")
@@ -286,7 +289,7 @@ def test_a_feed_that_stands_still_is_ended(tmp_path: Path) -> None:
 def test_a_feed_that_was_ended_online_is_written_offline(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ends: str, reason: str
 ) -> None:
-    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\ncase "$*" in *online*) {ends};; *) exec {sys.executable} "$@";; esac\n')
     python.chmod(0o755)

@@ -6,7 +6,8 @@ import pytest
 from pydantic import BaseModel
 
 from etude.curriculum.library import find_suite, names, read_mapping
-from etude.curriculum.suite import Suite, load_suite
+from etude.curriculum.plan import groups_of, plan_run
+from etude.curriculum.suite import REGIMES, Suite, load_suite
 from etude.curriculum.yaml_text import parse
 from etude.envs import get_task, task_ids
 
@@ -71,6 +72,15 @@ def test_the_suite_of_a_composition_differs_from_quick_as_the_page_says(name: st
 def test_the_page_gives_a_shipped_suite_as_it_is(name: str) -> None:
     stated = {key: parse(row[0].strip("`")) for key, row in rows(name).items()}
     assert stated == read_mapping(find_suite(name))
+
+
+def test_the_page_tells_every_regime_with_its_steps_in_quick() -> None:
+    suite = load_suite("quick")
+    stated = {regime: int(row[3].replace(",", "")) for regime, row in rows("Regimes").items()}
+    planned = {
+        regime: sum(plan_run(suite, group).segments[-1].end for group in groups_of(suite, regime)) for regime in REGIMES
+    }
+    assert stated == planned
 
 
 def test_the_example_of_ones_own_loads(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 import io
 
+import pytest
 from rich.console import Console
 
-from etude.curriculum.launch.display import LiveDisplay, PlainDisplay, clock, make_display, picture
+from etude.curriculum.launch.display import LiveDisplay, PlainDisplay, clock, make_display, picture, shown_on_stderr
 from etude.curriculum.status import Status
 
 ROWS = {
@@ -30,6 +31,27 @@ def test_the_picture_has_a_line_a_run_and_fits_80_columns() -> None:
     first = lines[1].split()
     assert first[:3] == ["sequential-seed0", "open-drawer", "204,800/552,960"] and first[-2:] == ["12.3", "1:27"]
     assert lines[-1].rstrip() == "24% of all steps, 2 of 5 runs finished, 1 failed, 6:12 left"
+
+
+def test_where_names_are_long_the_share_of_the_steps_stands_for_them() -> None:
+    name = "sequential-without-drop-in-drawer-seed12"
+    rows = ROWS | {name: Status("running", "drop-in-drawer", 1_204_800, 1_552_960, {"drop-in-drawer": 100.0}, 99.0)}
+    console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system=None)
+    with console.capture() as capture:
+        console.print(picture(rows, 372, height=24, width=80))
+    lines = capture.get().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [name, "drop-in-drawer", "78%", "100.0", "58:37"] in [line.split() for line in lines]
+    with console.capture() as capture:
+        console.print(picture(rows, 372, height=24, width=120))
+    assert "204,800/552,960" in capture.get()
+
+
+def test_joint_training_shows_the_compositions_score() -> None:
+    said: list[str] = []
+    status = Status("running", "joint", 64, 128, {"reach": 50.0, "unlock-drawer": 7.0}, 9.0)
+    PlainDisplay(said.append).show({"joint-seed0": status}, 7)
+    assert said == ["joint-seed0: 64/128 steps, joint 7, 0:07 left"]
 
 
 def test_a_low_terminal_shows_the_runs_at_work() -> None:
@@ -67,3 +89,12 @@ def test_the_display_follows_the_output() -> None:
 
 def test_times_are_said_as_people_say_them() -> None:
     assert [clock(s) for s in (0, 7.4, 330, 7500)] == ["0:00", "0:07", "5:30", "2:05:00"]
+
+
+def test_what_is_at_work_is_a_line_each_on_stderr_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with shown_on_stderr() as tell:
+        tell("features of sequential-seed0")
+        tell("features of sequential-seed1")
+    assert capsys.readouterr() == ("", "features of sequential-seed0\nfeatures of sequential-seed1\n")

@@ -15,6 +15,7 @@ from rich.console import Console
 from etude.curriculum.claim import claim_folder
 from etude.curriculum.launch import run_study
 from etude.curriculum.launch.pool import Pool
+from etude.curriculum.plan import groups, run_names
 from etude.curriculum.records import read_evaluations
 from etude.curriculum.runner import execute
 from etude.curriculum.status import study_status
@@ -109,6 +110,31 @@ def test_a_study_runs_from_nothing_to_metrics_and_again_from_its_records(suite_o
     assert "scratch-seed0: its record lacks press-button at step 0; it starts again from nothing\n" in text
     assert "2 of 2 seeds" in text and (out / "metrics.json").exists()
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_regimes_and_orders_may_be_added_and_are_the_same_beside_others(suite_of: SuiteOf, tmp_path: Path) -> None:
+    tasks = ["reach", "press-button", "open-drawer"]
+    agent = {"algorithm": "PPO", "environments": 6, "parameters": {"n_steps": 8, "batch_size": 24, "n_epochs": 1}}
+    evaluation = {"every": 48, "episodes": 2}
+    small = suite_of(tasks=tasks, agent=agent, evaluation=evaluation, budget=48)
+    regimes = ["sequential", "scratch", "joint"]
+    large = suite_of(tasks=tasks, agent=agent, evaluation=evaluation, budget=48, regimes=regimes, orders=2)
+    grown, whole = tmp_path / "grown", tmp_path / "whole"
+    code, _ = run(small, grown, jobs=1)
+    before = {path: path.stat().st_mtime_ns for path in grown.glob("runs/*/evaluations.jsonl")}
+    assert code == 0 and len(before) == 2
+    code, text = run(large, grown, jobs=1)
+    assert code == 0 and "small: 2 runs to finish, 1 side by side" in text
+    code, text = run(large, whole, jobs=2)
+    assert code == 0 and "small: 4 runs, 2 side by side" in text
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    names = {str(name) for name in run_names(large)}
+    assert {path.name for path in (grown / "runs").iterdir()} == {path.name for path in (whole / "runs").iterdir()}
+    assert {path.name for path in (whole / "runs").iterdir()} == names
+    for name in names:
+        records = [(study / "runs" / name / "evaluations.jsonl").read_bytes() for study in (grown, whole)]
+        assert records[0] == records[1]
+    assert set(json.loads((whole / "metrics.json").read_text())["regimes"]) == set(groups(large))
 
 
 def test_a_run_is_the_same_in_a_worker_after_another_run_and_alone(

@@ -7,6 +7,7 @@ import pytest
 
 from etude.curriculum.metrics import Metric, Undefined, Value, get_metric, metric_names, register_metric
 from etude.curriculum.metrics import registry as module
+from etude.curriculum.metrics.added import add_metric
 from etude.curriculum.metrics.compute import compute_metrics, measure
 from etude.curriculum.metrics.curves import load_curves
 from etude.curriculum.metrics.view import StudyView
@@ -24,7 +25,8 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_headline_metrics_are_there_with_their_direction_and_tier() -> None:
     assert metric_names()[:3] == ("bwt", "bwt_gated", "fwt")
     assert [get_metric(name).direction for name in ("bwt", "bwt_gated", "fwt")] == ["lower", "lower", "higher"]
-    assert {get_metric(name).tier for name in metric_names()} == {"core"}
+    assert {get_metric(name).tier for name in metric_names("core")} == {"core"}
+    assert set(metric_names("core")) <= set(metric_names("extended")) <= set(metric_names())
 
 
 def test_an_unknown_metric_is_answered_with_the_nearest() -> None:
@@ -72,7 +74,7 @@ def test_a_metric_is_undefined_with_its_own_reason(registry: None, tmp_path: Pat
 
 def test_a_metric_of_the_studys_imports_is_measured_from_the_records(registry: None, tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "metrics" / "README.md").read_text(encoding="utf-8")
-    (code,) = [code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "register_metric" in code]
+    (code,) = [code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "@metric" in code]
     path = tmp_path / "my_metrics.py"
     path.write_text(code)
     study = write_study(tmp_path / "study", SUITE.model_copy(update={"imports": (str(path),)}), realistic(SUITE))
@@ -85,3 +87,30 @@ def test_a_study_whose_imports_are_gone_is_measured_without_them(registry: None,
     measured = compute_metrics(study)
     assert measured["metrics"]["bwt"]["value"] is not None
     assert measured["warnings"] == ["imports: /gone.py: there is no such file; metrics that it registers are left out"]
+
+
+def test_a_plain_function_of_a_file_is_a_metric_of_its_own_name(registry: None, tmp_path: Path) -> None:
+    (tmp_path / "my_lab.py").write_text(
+        "from etude.curriculum.metrics import Value, metric\n\n\n"
+        "def lowest(view):\n    return Value(view.scores('sequential')[..., -1].min(axis=-1))\n\n\n"
+        "@metric('top', direction='higher', source='here')\n"
+        "def highest(view):\n    return Value(view.scores('sequential')[..., -1].max(axis=-1))\n"
+    )
+    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    path = tmp_path / "my_lab.py"
+    measured = compute_metrics(study, add=[f"{path}:lowest", f"{path}:highest", "acc"])["metrics"]
+    finals = measured["score_matrix"]["value"][-1]
+    assert (measured["lowest"]["value"], measured["top"]["value"]) == (min(finals), max(finals))
+    assert measured["lowest"]["interval"] is not None
+    assert [measured[name]["direction"] for name in ("lowest", "top")] == ["none", "higher"]
+
+
+def test_what_cannot_be_added_is_refused(registry: None, tmp_path: Path) -> None:
+    for entry, message in (
+        ("acx", "unknown metric acx: did you mean acc"),
+        (f"{tmp_path}/none.py:f", "there is no such file"),
+        ("json:JSONDecoder", "is type, must be a function of a StudyView"),
+        ("json:dumpz", "did you mean dump"),
+    ):
+        with pytest.raises(RequestError, match=message):
+            add_metric(entry)

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from etude.curriculum.metrics.compute import compute_metrics
 from etude.curriculum.report.table import print_table
-from tests.curriculum.studies import Score, make_suite, realistic, write_run, write_study
+from etude.curriculum.suite import REGIMES
+from tests.curriculum.studies import TASKS, Score, make_suite, realistic, write_run, write_study
 
 SUITE = make_suite()
 
@@ -66,6 +67,26 @@ def test_a_narrow_terminal_loses_no_number(tmp_path: Path, width: int) -> None:
     rows = [line.strip() for line in wide.splitlines() if line.startswith("  ") and re.search(r"\d", line)]
     assert len(rows) == 7
     assert set(rows) <= {line.strip() for line in text.splitlines()}
+
+
+def test_runs_of_every_other_regime_have_a_table_of_their_own(tmp_path: Path) -> None:
+    suite = make_suite(regimes=REGIMES, orders=2)
+    study = write_study(tmp_path / "study", suite.model_copy(update={"seeds": (0, 1)}), realistic(suite))
+    (study / "suite.yaml").write_text(suite.to_yaml())
+    metrics = compute_metrics(study)
+    rows = [line.split() for line in printed(study, metrics).splitlines()]
+    for group in ("isolated-reach", "scratch-total", "sequential-order2", "sequential-without-open-drawer"):
+        [(task, end)] = list(metrics["regimes"][group]["final"].items())[-1:]
+        row = [group, task, f"{end['final']:.1f}", f"{end['final_success']:.0%}", *"2 of 3".split()]
+        assert row in rows
+    start = [row[:2] for row in rows].index(["joint", "reach"])
+    assert [row[-3] for row in rows[start + 1 : start + 4]] == list(TASKS[1:])
+    assert not any(row[:1] == ["scratch"] for row in rows)
+
+
+def test_without_a_sequential_run_scratch_is_among_the_other_runs(tmp_path: Path) -> None:
+    study = study_of(tmp_path, lambda *_: 12.5, regimes=["scratch", "joint"])
+    assert "scratch unlock-drawer 12.5 0% 3 of 3" in words(printed(study))
 
 
 def test_it_says_what_the_numbers_mean_and_where_the_files_are(tmp_path: Path) -> None:
@@ -148,7 +169,7 @@ def test_the_other_metrics_are_listed_under_the_table(tmp_path: Path) -> None:
         "lunar": acc | {"value": None, "reason": "needs a moon"},
     }
     text = words(printed(study, metrics))
-    assert f"Also: acc {acc['value']:.1f}, worst 0.0; metrics.json has their seeds and intervals." in text
+    assert f"Also: acc {acc['value']:.1f}, worst 0.0; etude metrics prints all, metrics.json has their seeds." in text
     assert "lunar is undefined: needs a moon." in text
 
 

@@ -1,0 +1,131 @@
+"""What a study cost: time, memory, sizes and operations, from each run's status.json and cost.json."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from etude.curriculum.metrics.curves import Curves
+from etude.curriculum.metrics.registry import Direction, Metric, Undefined, Value, register_metric
+from etude.curriculum.metrics.view import StudyView
+from etude.curriculum.plan import RunName, plan_run
+from etude.curriculum.status import read_status
+from etude.curriculum.study import StudyFolder
+
+SOURCE = "docs/metrics/cost.md"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How a number is read of one run, and put together over several.
+
+    Attributes:
+        of_run: from the facts of a run to a number; None where they do not say.
+        total: of the runs' numbers.
+        direction: which is better.
+    """
+
+    of_run: Callable[[dict[str, Any]], float | None]
+    total: Callable[[Sequence[float]], float]
+    direction: Direction = "lower"
+
+
+def facts(curves: Curves, group: str, seed: int) -> dict[str, Any]:
+    """What is known of a run's cost: cost.json, with `seconds`, `step` and what was trained and evaluated beside it."""
+    run = StudyFolder(curves.study).run(RunName(group, seed))
+    try:
+        stored = dict(json.loads(run.cost.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        stored = {}
+    status = read_status(run.status)
+    records = curves.regimes[group]
+    row = records.seeds.index(seed)
+    segments = plan_run(curves.suite, group).segments
+    return stored | {
+        "seconds": status.seconds,
+        "step": status.step,
+        "budgets": {segment.task: segment.budget for segment in segments},
+        "acted": float(np.nansum(records.lengths[row])),
+    }
+
+
+def cost_of_runs(curves: Curves) -> dict[str, dict[str, float | None]]:
+    """Every cost of every run that is finished, by the run's name."""
+    found = {}
+    for group, records in curves.regimes.items():
+        for seed in records.finished:
+            known = facts(curves, group, seed)
+            found[str(RunName(group, seed))] = {name: cost.of_run(known) for name, cost in COSTS.items()}
+    return found
+
+
+def _stored(name: str) -> Callable[[dict[str, Any]], float | None]:
+    return lambda known: known.get(name)
+
+
+def _seconds(known: dict[str, Any]) -> float | None:
+    return sum(known["seconds"].values()) or None
+
+
+def _speed(known: dict[str, Any]) -> float | None:
+    seconds = known["seconds"].get("learning")
+    return known["step"] / seconds if seconds and known["step"] else None
+
+
+def _flops(known: dict[str, Any]) -> float | None:
+    """Learning and method over all tasks, and the evaluations' actions.
+
+    The first and the last task's learning was counted; a step of those between costs what one of the last does.
+    """
+    counted, an_action = known.get("flops"), known.get("flops_an_action")
+    if not counted or not an_action:
+        return None
+    later = list(counted.values())[-1].get("learning")
+    total = an_action * known["acted"]
+    for task, budget in known["budgets"].items():
+        found = counted.get(task, {})
+        learning = found.get("learning") or later
+        if not learning:
+            return None
+        learnt = max(0, budget - learning.get("warm_up", 0))
+        total += learning["operations"] / learning["steps"] * learnt + found.get("method", {}).get("operations", 0)
+    return float(total)
+
+
+COSTS: dict[str, Cost] = {
+    "wall_time": Cost(_seconds, sum),
+    "env_steps_per_s": Cost(_speed, fmean, "higher"),
+    "peak_mem": Cost(_stored("peak_mem"), max),
+    "trainable_params": Cost(_stored("trainable_params"), max, "none"),
+    "model_bytes": Cost(_stored("model_bytes"), max),
+    "buffer_bytes": Cost(_stored("buffer_bytes"), max),
+    "state_bytes": Cost(_stored("state_bytes"), max),
+    "total_flops": Cost(_flops, sum),
+}
+
+
+def _metric(name: str, cost: Cost) -> Callable[[StudyView], Value | Undefined]:
+    def of_study(view: StudyView) -> Value | Undefined:
+        curves = view.curves
+        values, left_out = [], {}
+        for group, records in curves.regimes.items():
+            for seed in view.seeds:
+                run = str(RunName(group, seed))
+                value = cost.of_run(facts(curves, group, seed)) if seed in records.finished else None
+                if value is None:
+                    left_out[run] = "not recorded" if seed in records.finished else "not finished"
+                else:
+                    values.append(value)
+        if not values:
+            return Undefined("no finished run has recorded it")
+        return Value(float(cost.total(values)), left_out)
+
+    of_study.__name__ = name
+    return of_study
+
+
+for _name, _cost in COSTS.items():
+    register_metric(Metric(_name, _metric(_name, _cost), "core", _cost.direction, SOURCE, (), resampled=False))
