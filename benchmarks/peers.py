@@ -38,16 +38,16 @@ def play(rng):
 
 _METAWORLD = """
 import envpool
-env = envpool.make("MetaWorld/Pick-Place-v3", env_type="gymnasium", num_envs=64, num_threads=1, seed=0)
+env = envpool.make("MetaWorld/PickPlace-v3", env_type="gymnasium", num_envs=64, num_threads=1, seed=0)
 env.reset()
-control_step, count = 0.0125, 64  # five substeps of 2.5 ms
+control_step, count = 0.0025 * env.config["frame_skip"], 64  # the time step that its model file states
 def play(rng):
     env.step(rng.uniform(-1, 1, (64, 4)).astype(env.action_space.dtype))
 """
 
 PEERS = {
     "Gymnasium-Robotics FetchPickAndPlace": ("gymnasium-robotics", ["gymnasium-robotics", "mujoco<3.4"], _FETCH),
-    "EnvPool MetaWorld/Pick-Place": ("envpool", ["envpool"], _METAWORLD),
+    "EnvPool MetaWorld/PickPlace": ("envpool", ["envpool"], _METAWORLD),
 }
 
 

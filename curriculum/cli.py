@@ -25,6 +25,11 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id; see etude tasks.", show_default=False)]
+Imports = Annotated[
+    list[str] | None,
+    typer.Option("--import", metavar="FILE", help="A file ending in .py, or a module, that registers the task."),
+]
 Study = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder, like studies/quick.", show_default=False)]
 
 
@@ -83,10 +88,39 @@ def tasks(as_json: Json = False) -> int:
 
 
 @app.command()
+def check(
+    task: Task,
+    suite: Annotated[
+        str | None, typer.Option(metavar="SUITE", help="Whose spaces the task's should be; its imports are taken too.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=2, help="Episodes of the oracle and of each failing policy.")] = 500,
+    imports: Imports = None,
+    as_json: Json = False,
+) -> int:
+    """Check a task, yours or ours, for what would spoil a study: exit 1 if anything does.
+
+    That it is the same bits from the same seed, wherever and among however many; that episodes start apart, run soundly
+    and end at the horizon; that its oracle solves it and chance does not.
+    """
+    from etude.curriculum.checking import check_task, print_findings
+
+    findings = check_task(task, suite, [*(imports or ())], episodes)
+    if as_json:
+        found = list(findings)
+        rows = [{**vars(finding), "measured": dict(finding.measured)} for finding in found]
+        passed = not any(finding.outcome == "failed" for finding in found)
+        _print_json({"task": task, "passed": passed, "episodes": episodes, "checks": rows})
+    else:
+        passed = print_findings(task, findings, _console())
+    return DONE if passed else FAILED
+
+
+@app.command()
 def oracle(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="A task's id; see etude tasks.", show_default=False)],
+    task: Task,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes of each policy.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Which starts; other seeds give other starts.")] = 0,
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Measure what scores 100 and 0: a task's oracle, and random and zero actions.
@@ -95,6 +129,7 @@ def oracle(
     """
     from etude.oracles.measure import measure_oracle
 
+    _import(imports)
     measured = measure_oracle(task, episodes, seed)
     if as_json:
         return _print_json(measured)
@@ -117,7 +152,7 @@ def oracle(
 
 @app.command()
 def watch(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="A task's id; see etude tasks.", show_default=False)],
+    task: Task,
     policy: Annotated[
         str, typer.Option(help="oracle, random, zero, or a run's folder, like studies/quick/runs/sequential-seed0.")
     ] = "oracle",
@@ -129,6 +164,7 @@ def watch(
         int | None, typer.Option(min=0, help="Other starts than those that agents are evaluated on.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Show it in MuJoCo's viewer, and write no file.")] = False,
+    imports: Imports = None,
 ) -> None:
     """Show episodes of a task: as a video, a contact sheet, or live.
 
@@ -140,6 +176,7 @@ def watch(
         raise RequestError(f"watch {task}: takes either --out FILE, such as --out {task}.mp4, or --live")
     from etude.curriculum.watch import Watch, check_out, write_episodes
 
+    _import(imports)
     if out is None:
         from etude.curriculum.live import check_screen, show_episodes
 
@@ -353,6 +390,13 @@ def _explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}", FAILED
     return f"{type(error).__name__}: {error} (ETUDE_TRACEBACK=1 shows where)", FAILED
+
+
+def _import(entries: Sequence[str] | None) -> None:
+    if entries:
+        from etude.curriculum.checking import import_named
+
+        import_named(entries)
 
 
 def _check_study(folder: Path) -> None:

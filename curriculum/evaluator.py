@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from etude.curriculum.agents.protocol import Agent, act_finitely
-from etude.curriculum.observations import Envs, TaskIdentity
+from etude.curriculum.observations import Envs, PartIdentity, TaskIdentity
 from etude.curriculum.records import Evaluation
 from etude.curriculum.suite import Suite
 from etude.envs import get_task
@@ -64,4 +64,10 @@ class Evaluator:
 def task_envs(suite: Suite, task: str, number: int, **options: Any) -> Envs:
     """Environments of a task as the suite's agents see it, SAME_STEP unless the options of `make_vector` say else."""
     envs = get_task(task).make_vector(number, **options)
-    return TaskIdentity(envs, suite.tasks.index(task), len(suite.tasks)) if suite.task_id == "onehot" else envs
+    if suite.task_id == "hidden":
+        return envs
+    place, parts = suite.tasks.index(task), get_task(task).parts
+    if suite.task_id == "part" and parts:
+        places = [suite.tasks.index(part) if part in suite.tasks else place for part in parts]
+        return PartIdentity(envs, places, len(suite.tasks))
+    return TaskIdentity(envs, place, len(suite.tasks))

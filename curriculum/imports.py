@@ -14,10 +14,14 @@ from etude.envs.errors import RequestError, nearest
 _files: dict[str, ModuleType] = {}
 
 
-def import_all(entries: Iterable[str]) -> None:
+def import_all(entries: Iterable[str], key: str = "imports") -> None:
     """Import each entry, once a process: a file by its absolute path ending in `.py`, or a module by its name.
 
     `module:Class` names a task that is registered too, unless its module did so.
+
+    Args:
+        entries: files and modules.
+        key: where they were named, for what is said of them.
 
     Raises:
         RequestError: one cannot be imported; the entry, and where and why it failed.
@@ -32,10 +36,10 @@ def import_all(entries: Iterable[str]) -> None:
             else:
                 _import_module(*entry.split(":"))
         except RequestError as error:
-            raise RequestError(f"imports: {entry or repr(entry)}: {error}") from error
+            raise RequestError(f"{key}: {entry or repr(entry)}: {error}") from error
         except (Exception, SystemExit) as error:
             reason = " ".join(str(error).split()) or "no reason given"
-            raise RequestError(f"imports: {entry}: {type(error).__name__}: {reason}") from error
+            raise RequestError(f"{key}: {entry}: {type(error).__name__}: {reason}") from error
 
 
 def find_module(name: str) -> ModuleType:

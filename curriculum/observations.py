@@ -30,10 +30,7 @@ class TaskIdentity(VectorWrapper[Any, Any, Any, Any, Any]):
         space = envs.single_observation_space
         if not isinstance(space, Box) or len(space.shape) != 1:
             raise RequestError(f"task_id: onehot needs observations that are vectors, not {space}; set hidden")
-        code = np.zeros(tasks, space.dtype)
-        code[place] = 1
-        self._code = code
-        self._codes = np.tile(code, (envs.num_envs, 1))
+        self._codes = np.tile(np.eye(tasks, dtype=space.dtype)[place], (envs.num_envs, 1))
         low = np.concatenate([space.low, np.zeros(tasks, space.dtype)])
         high = np.concatenate([space.high, np.ones(tasks, space.dtype)])
         self.single_observation_space = Box(low, high, dtype=space.dtype.type)
@@ -44,17 +41,40 @@ class TaskIdentity(VectorWrapper[Any, Any, Any, Any, Any]):
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Start episodes, as the wrapped environments do."""
         observations, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
-        return np.concatenate([observations, self._codes], axis=1), infos
+        return np.concatenate([observations, self._told()], axis=1), infos
 
     def step(self, actions: NDArray[Any]) -> Step:
         """Step; the last observations of ended episodes carry the one-hot too."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
         if "final_obs" in infos:
-            final = infos["final_obs"].copy()
+            final, told = infos["final_obs"].copy(), self._told(final=True)
             for i in np.flatnonzero(infos["_final_obs"]):
-                final[i] = np.concatenate([final[i], self._code])
+                final[i] = np.concatenate([final[i], told[i]])
             infos = {**infos, "final_obs": final}
-        return np.concatenate([observations, self._codes], axis=1), rewards, terminations, truncations, infos
+        return np.concatenate([observations, self._told()], axis=1), rewards, terminations, truncations, infos
+
+    def _told(self, final: bool = False) -> NDArray[Any]:
+        """What is appended to each observation, (N, tasks); `final`: to the last ones of the episodes just ended."""
+        return self._codes
+
+
+class PartIdentity(TaskIdentity):
+    """The same, but of a composition the one-hot is that of the part whose turn it is."""
+
+    def __init__(self, envs: Envs, places: Sequence[int], tasks: int) -> None:
+        """Append the one-hots of the tasks at `places`, one for each of the composition's parts.
+
+        Raises:
+            RequestError: as `TaskIdentity`, or the environments do not say which part is asked for.
+        """
+        super().__init__(envs, places[0], tasks)
+        if not hasattr(envs.unwrapped, "parts_asked"):
+            raise RequestError("task_id: part needs a composition of tabletop tasks; set onehot or hidden")
+        self._of_parts = np.eye(tasks, dtype=self._codes.dtype)[list(places)]
+
+    def _told(self, final: bool = False) -> NDArray[Any]:
+        told: NDArray[Any] = self._of_parts[self.unwrapped.parts_asked(final)]  # type: ignore[attr-defined]
+        return told
 
 
 class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):

@@ -108,7 +108,8 @@ class Suite(_Settings):
         evaluation: when and how much the agent is evaluated.
         agent: what is trained.
         method: the continual-learning method around it.
-        task_id: whether the observation says which task of the suite it is (`onehot`) or not (`hidden`).
+        task_id: whether the observation says which task of the suite it is (`onehot`) or not (`hidden`), and of a
+            composition, which of its parts is asked for now (`part`).
         wandb: Weights & Biases.
         imports: modules by name, or files by absolute path, imported before the tasks are looked up.
     """
@@ -122,7 +123,7 @@ class Suite(_Settings):
     evaluation: EvaluationConfig
     agent: AgentConfig
     method: Text = "finetune"
-    task_id: Literal["onehot", "hidden"] = "onehot"
+    task_id: Literal["onehot", "part", "hidden"] = "onehot"
     wandb: WandbConfig = WandbConfig()
     imports: Annotated[tuple[Text, ...], Field(strict=False)] = ()
 

@@ -196,4 +196,9 @@ def _reference(task: str, player: Player) -> tuple[dict[str, Any] | None, str]:
         score(0.0, reference)
     except RequestError as error:
         return None, f"no score: {error}"
-    return reference, f"score: 100 is the oracle, 0 the better of random and zero actions, {words}"
+    failing = (
+        "best of random and zero actions and its own floor"
+        if "floor" in reference
+        else "better of random and zero actions"
+    )
+    return reference, f"score: 100 is the oracle, 0 the {failing}, {words}"

@@ -58,6 +58,10 @@ class Task(ABC):
         """What oracles may read of the task's own furniture, by words of its own, each (N, ...)."""
         return {}
 
+    def part(self, scene: Scene) -> NDArray[np.intp]:
+        """Which of `parts` is asked for now, (N,), as indices; of a primitive, which has none, 0. Pure."""
+        return np.zeros(scene.size, np.intp)
+
     @abstractmethod
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """The step's reward, (N,), in [0, 1] and 1 only while the task is solved. Pure."""

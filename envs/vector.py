@@ -87,6 +87,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         self._all = np.arange(num_envs)
         self._elapsed = np.zeros(num_envs, np.int64)
         self._over = np.zeros(num_envs, np.bool_)
+        self._last_parts = np.zeros(num_envs, np.intp)
         self._started = np.zeros(num_envs, np.bool_)
         self._episodes = np.zeros(num_envs, np.int64)
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
@@ -129,8 +130,8 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """One control step of every simulation; in mode NEXT_STEP a new episode where the last one is over.
 
         Args:
-            actions: (N, 4), clipped to [-1, 1]: the setpoint's move along x, y and z, and the gripper, closed where
-                positive.
+            actions: (N, 4), clipped to [-1, 1]: the setpoint's move along x, y and z, and the gripper, as
+                `Scene.control` has it.
 
         Raises:
             ResetNeeded: a simulation's episode has not begun, or is over in mode DISABLED.
@@ -157,15 +158,24 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             self._over[:] = truncated
         elif truncated.any():
             info = self._final(truncated, observations, info["success"])
+            self._last_parts = self.task.part(self.scene)
             self._begin(np.flatnonzero(truncated))
             observations = self._observe()
             info |= self._info()
         return observations, rewards, np.zeros(self.num_envs, np.bool_), truncated, info
 
+    def parts_asked(self, final: bool = False) -> NDArray[np.intp]:
+        """Which of the task's parts each simulation is asked for, (N,), as indices into `task.parts`.
+
+        Args:
+            final: of the last observations of the episodes that ended in this step, not of the present ones.
+        """
+        return self._last_parts.copy() if final else self.task.part(self.scene)
+
     def privileged_state(self) -> dict[str, NDArray[Any]]:
         """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far."""
         words = {word: np.array(getattr(self.scene, word)) for word in PRIVILEGED}
-        words |= {word: np.array(value) for word, value in self.task.privileged(self.scene).items()}
+        words |= {word: np.array(value) for word, value in self._ask("privileged").items()}
         return words | {"elapsed": self._elapsed.copy()}
 
     def snapshot(self) -> Snapshot:
@@ -294,11 +304,11 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """Call a method of the task; what it raises is told with its name, an episode's seed and the step."""
         try:
             return getattr(self.task, what)(self.scene, *arguments)
-        except (RequestError, RunError):
-            raise
         except Exception as error:
-            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
             place = self._place(int(arguments[0][0]) if arguments else 0)
+            if isinstance(error, RequestError):
+                raise RequestError(f"task {self.task.id}: {what}: {error} ({place})") from error
+            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
             told = f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where; {place})"
             raise RunError(f"task {self.task.id}: {told}") from error
 

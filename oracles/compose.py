@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from etude.envs import RequestError, TaskSpec, register_task
 from etude.envs.registry import check_task, task_class
-from etude.envs.tabletop.composition import Composition
+from etude.envs.tabletop.composition import Composition, furnishing
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.scene import Scene
-from etude.envs.tabletop.starts import TABLE_WORDS
+from etude.envs.tabletop.starts import TABLE_WORDS, with_more
 from etude.oracles.registry import register_oracle
 from etude.oracles.tabletop.composition import CompositionOracle
 
@@ -61,12 +61,11 @@ def compose(
         "version": version,
         "stages": stages,
         "horizon": sum(stage.horizon for stage in stages) if horizon is None else horizon,
-        "starts": TABLE_WORDS,
+        "starts": reduce(with_more, [stage.furnish for stage in furnishing(stages)], TABLE_WORDS),
         "shows_goal": any(stage.shows_goal for stage in stages),
     }
     if prepare is not None:
-        said = (inspect.getdoc(prepare) or "").split("\n")[0].rstrip(".")
-        attributes |= {"prepare": staticmethod(prepare), "starts": f"{said or 'prepared'}; {TABLE_WORDS}"}
+        attributes |= {"prepare": staticmethod(prepare), "starts": with_more(attributes["starts"], prepare)}
     spec = register_task(type(name, (Composition,), attributes))
     register_oracle(type(f"{name}Oracle", (CompositionOracle,), own | {"task": id}))
     return spec

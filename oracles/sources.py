@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = ("etude.envs.tabletop", "etude.oracles")
+PACKAGES = ("etude.envs.tabletop", "etude.oracles", "etude.tabletop")
 
 
 def closure(paths: Iterable[Path], packages: Iterable[str] = PACKAGES) -> list[Path]:

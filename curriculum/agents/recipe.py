@@ -66,7 +66,9 @@ class Recipe:
         keywords: its constructor's arguments, but for the environment, the seed and the action noise.
         noise: makes the action noise for so many action components.
         replay_buffer: what happens to the replay buffer when a task begins.
-        exploration: what happens to the learnt spread of a Gaussian policy's actions when a task begins.
+        exploration: what happens to the learnt spread of a Gaussian policy's actions when a task begins; or the spreads
+            that each task but the first begins with, one an action component.
+        shrink: what the action layer's weights are multiplied by when a task begins.
         rollout: environment steps between updates, in total over the environments.
     """
 
@@ -75,7 +77,8 @@ class Recipe:
     noise: Callable[[int], ActionNoise] | None
     rollout: int
     replay_buffer: Literal["keep", "reset"] = "reset"
-    exploration: Literal["keep", "reset"] = "keep"
+    exploration: Literal["keep", "reset"] | tuple[float, ...] = "keep"
+    shrink: float = 1.0
 
     @property
     def off_policy(self) -> bool:
@@ -109,6 +112,21 @@ class Recipe:
         for optimiser in optimisers_of(model).values():
             _fuse(optimiser)
         return model
+
+    def check_exploration(self, model: BaseAlgorithm) -> None:
+        """Whether the spreads are as many as the model's action components.
+
+        Raises:
+            RequestError: they are not.
+        """
+        if isinstance(self.exploration, tuple):
+            spread = getattr(model.policy, "log_std", None)
+            if spread is None or spread.shape != (len(self.exploration),):
+                components = "none" if spread is None else len(spread)
+                raise RequestError(
+                    f"{KEY}.exploration: {list(self.exploration)}; must be one number an action component that is "
+                    f"drawn around the policy's, of which there are {components}"
+                )
 
 
 def optimisers_of(model: BaseAlgorithm) -> dict[str, torch.optim.Optimizer]:
@@ -145,8 +163,11 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
     off_policy = issubclass(cls, OffPolicyAlgorithm)
     ours, usual = ("replay_buffer", "reset") if off_policy else ("exploration", "keep")
     at_switch: Any = settings.pop(ours, usual)
-    if at_switch not in ("keep", "reset"):
+    if ours == "exploration" and isinstance(at_switch, list):
+        at_switch = _read_spreads(at_switch)
+    elif at_switch not in ("keep", "reset"):
         raise RequestError(f"{KEY}.{ours}: {at_switch!r}; must be keep or reset")
+    shrink = 1.0 if off_policy else _read_share("shrink", settings.pop("shrink", 1.0))
     taken = {name: p for name, p in inspect.signature(cls).parameters.items() if name not in OURS}
     for name in settings:
         if name in OURS:
@@ -165,7 +186,7 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
         else (keywords.get("n_steps", taken["n_steps"].default))
     )
     steps = period[0] if isinstance(period, tuple) else period
-    return Recipe(cls, keywords, noise, **{ours: at_switch}, rollout=steps * environments)
+    return Recipe(cls, keywords, noise, **{ours: at_switch}, shrink=shrink, rollout=steps * environments)
 
 
 def _find_algorithm(name: str) -> type[BaseAlgorithm]:
@@ -247,6 +268,19 @@ def _check_range(name: str, value: Any, key: str) -> None:
         raise RequestError(f"{key}: {value}; must lie in [0, 1]")
     if name == "gradient_steps" and value < 1 and value != -1:
         raise RequestError(f"{key}: {value}; must be positive, or -1 for one a step")
+
+
+def _read_share(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise RequestError(f"{KEY}.{name}: {value!r}; must be a number above 0 and at most 1")
+    return float(value)
+
+
+def _read_spreads(value: list[Any]) -> tuple[float, ...]:
+    for number in value:
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < np.inf:
+            raise RequestError(f"{KEY}.exploration: {value!r}; must be positive numbers, one an action component")
+    return tuple(map(float, value))
 
 
 def _describe(annotation: Any) -> str:

@@ -64,17 +64,23 @@ class SB3Agent:
         self._recipe = read_recipe(algorithm, environments, parameters)
         self._description = {"algorithm": algorithm, "environments": environments, "parameters": dict(parameters)}
         self._model = self._recipe.build(Spaces(observation_space, action_space, environments), seed % 2**32)
+        self._recipe.check_exploration(self._model)
         self._model.set_logger(Logger(folder=None, output_formats=[]))
         self._warm_up = getattr(self._model, "learning_starts", 0)
         self._callback: BaseCallback | None = None
         self._begun = False
 
     def begin_task(self, task: str, envs: VectorEnv[Any, Any, Any], budget: int) -> None:
-        """Start to learn a task; the replay buffer or the spread of the actions is kept or reset, as asked."""
+        """Start to learn a task; replay buffer, spread and size of the actions are kept or not, as asked."""
         model = self._model
-        spread = getattr(model.policy, "log_std", None)
-        if self._recipe.exploration == "reset" and self._begun and spread is not None:
+        spread, exploration = getattr(model.policy, "log_std", None), self._recipe.exploration
+        if self._begun and isinstance(exploration, tuple):
+            cast(Any, spread).data.copy_(torch.tensor(exploration).log())
+        elif self._begun and exploration == "reset" and spread is not None:
             spread.data.fill_(model.policy.log_std_init)
+        if self._recipe.shrink != 1 and self._begun:
+            for weights in cast(Any, model.policy).action_net.parameters():
+                weights.data.mul_(self._recipe.shrink)
         if isinstance(model, OffPolicyAlgorithm) and self._begun:
             assert model.replay_buffer is not None
             if self._recipe.replay_buffer == "reset":
@@ -113,6 +119,25 @@ class SB3Agent:
     def act(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The mode of the policy's distribution, clipped to the action space."""
         return self._model.policy.predict(cast(Any, observations), deterministic=True)[0]
+
+    def predict(self, observations: torch.Tensor) -> torch.Tensor:
+        """The mode of the policy's distribution, (N, ...): as `act`, but differentiable and not clipped."""
+        policy = cast(Any, self._model.policy)
+        actions = policy._predict(observations.to(self._model.device), deterministic=True)
+        if not policy.squash_output:
+            return cast(torch.Tensor, actions)
+        low, high = (
+            torch.as_tensor(bound, device=actions.device)
+            for bound in (policy.action_space.low, policy.action_space.high)
+        )
+        return cast(torch.Tensor, low + (high - low) * (actions + 1) / 2)
+
+    def latest_observations(self, count: int) -> NDArray[Any]:
+        """At most so many of the latest observations that were learnt from, (M, ...), the oldest first."""
+        buffer = cast(Any, getattr(self._model, "rollout_buffer", None) or self._model.replay_buffer)
+        steps = len(buffer.observations) if buffer.full or not buffer.pos else buffer.pos
+        latest = buffer.observations[np.arange(buffer.pos - steps, buffer.pos) % len(buffer.observations)]
+        return np.array(latest.reshape(-1, *self._model.observation_space.shape)[-count:])
 
     def features(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The last hidden layer of the policy network, (N, F)."""

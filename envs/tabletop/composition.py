@@ -17,6 +17,13 @@ from etude.envs.task import Task
 STAGE = 0
 
 
+def furnishing(stages: Sequence[Primitive]) -> list[Primitive]:
+    """Those of the primitives that place furniture of their own, the same of it once."""
+    placing = {type(stage).furnish: stage for stage in stages}
+    placing.pop(Primitive.furnish, None)
+    return list(placing.values())
+
+
 class Composition(Task):
     """Primitives in order: on where one is solved, back where the next cannot be gone on with.
 
@@ -46,8 +53,10 @@ class Composition(Task):
         self.stages[stage].mark(scene, ids)
 
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts and what `prepare` makes of them; the goal is the first stage's."""
+        """The common starts, the parts' furniture placed, and what `prepare` makes of them; the first stage's goal."""
         arrange(scene, ids, rngs)
+        for stage in furnishing(self.stages):
+            stage.furnish(scene, ids, rngs)
         self.prepare(scene, ids, rngs)
         self.enter(scene, ids, 0)
 
@@ -84,6 +93,12 @@ class Composition(Task):
     def stage(self, scene: Scene) -> NDArray[np.intp]:
         """How many stages are done, (N,)."""
         return scene.latch[:, STAGE].astype(np.intp)
+
+    def part(self, scene: Scene) -> NDArray[np.intp]:
+        """The part whose turn it is: the present stage's."""
+        places = np.array([self.parts.index(stage.id) for stage in self.stages], np.intp)
+        asked: NDArray[np.intp] = places[self.stage(scene)]
+        return asked
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Staged: a share for every stage done, and the present one's progress."""

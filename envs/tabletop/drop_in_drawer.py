@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.grasp import held
+from etude.envs.tabletop.grasp import REACHED, grasped_progress
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import DRAWER_INSIDE, DRAWER_TRAVEL, SHUT_HANDLE, Scene, once, within
+from etude.envs.tabletop.scene import CUBE_HALF, DRAWER_TRAVEL, SHUT_HANDLE, Scene
 from etude.envs.tabletop.starts import FURNITURE_WORDS, IN_HAND_WORDS, arrange, drawn, extent, hold
 
-BRING, RELEASE = 0.5, 0.25
+BRING, RELEASE = 0.25, 0.45
 WITHIN, FAR, NEAR = 0.06, 1.0, 0.1
+ALOFT = CUBE_HALF + 0.01
 OPENING = np.array([[0.9 * DRAWER_TRAVEL], [DRAWER_TRAVEL]])
 BEFORE_DRAWER = np.array([[-0.08, 0.1, 0.12], [0.08, 0.2, 0.2]])
 LYING_PLACE = np.array([0, -0.154, -0.042])
@@ -47,21 +48,13 @@ class DropInDrawer(Primitive):
         scene.goal[ids] = scene.handle[ids] + LYING_PLACE
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
-        """The cube's closeness to a place in the drawer, then the gripper's opening and retreat."""
+        """The closeness to a place in the drawer of the cube that does not lie about, then opening and retreat."""
         near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
+        aloft = scene.cube[:, 2] > ALOFT
+        brought = np.where(aloft, REACHED + (1 - REACHED) * near, grasped_progress(scene, near))
         left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
-        return np.where(scene.cube_in_drawer, BRING + left, BRING * near)
-
-    def ready(self, scene: Scene) -> NDArray[np.bool_]:
-        """Whether the cube is held, or has been let go over the drawer."""
-        return held(scene) | over_drawer(scene)
+        return np.where(scene.cube_in_drawer, BRING + left, BRING * brought)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube is in the drawer, the gripper open and away."""
         return scene.cube_in_drawer & scene.left_alone
-
-
-@once
-def over_drawer(scene: Scene) -> NDArray[np.bool_]:
-    """Whether the cube is in the drawer or above it, (N,)."""
-    return within((scene.cube - scene.handle)[:, :2], DRAWER_INSIDE[:, :2])

@@ -1,14 +1,11 @@
 """open-drawer: behind the handle, and pull."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import DRAWER_OPEN, SHUT_HANDLE, Scene, share
-from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 APPROACH = 0.4
 WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
@@ -23,12 +20,6 @@ class OpenDrawer(Primitive):
 
     id = "open-drawer"
     horizon = 60
-    starts = TABLE_WORDS
-
-    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts; the goal marks the handle."""
-        arrange(scene, ids, rngs)
-        self.mark(scene, ids)
 
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Put the goal where the handle is while the drawer is shut."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.tabletop.grasp import REACHED, grasped_progress, held
+from etude.envs.tabletop.grasp import REACHED, grasped_progress
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import CUBE_HALF, Scene
@@ -22,7 +22,7 @@ from etude.envs.tabletop.starts import (
 
 TOLERANCE, LYING, RESTING = 0.02, 0.002, 0.1
 FALLING = 0.05
-BRING, RELEASE = 0.5, 0.4
+BRING, RELEASE = 0.25, 0.45
 WITHIN, FAR, NEAR = 0.005, 1.0, 0.1
 RESTING_PLACE = np.array([0, 0, CUBE_HALF])
 
@@ -59,10 +59,6 @@ class Place(Primitive):
         brought = np.where(over, REACHED + (1 - REACHED) * near, grasped_progress(scene, near))
         left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
         return BRING * brought + np.where(over, left, 0.0)
-
-    def ready(self, scene: Scene) -> NDArray[np.bool_]:
-        """Whether the cube is held, or has been let go over the target."""
-        return held(scene) | _above(scene, TOLERANCE, FALLING)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube lies still within TOLERANCE of the target, the gripper open and away."""

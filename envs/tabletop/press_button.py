@@ -1,14 +1,11 @@
 """press-button: down on the button, and hold it."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import BUTTON_PRESSED, PRESSED_BUTTON, Scene, share
-from etude.envs.tabletop.starts import TABLE_WORDS, arrange
 
 APPROACH = 0.4
 WITHIN, FAR, NEAR = 0.02, 1.0, 0.1
@@ -19,12 +16,6 @@ class PressButton(Primitive):
 
     id = "press-button"
     horizon = 60
-    starts = TABLE_WORDS
-
-    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts; the goal marks the pressed button."""
-        arrange(scene, ids, rngs)
-        self.mark(scene, ids)
 
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Put the goal where the button's top is once it is pressed."""

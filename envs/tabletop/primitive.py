@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.envs.tabletop.scene import Scene
+from etude.envs.tabletop.starts import TABLE_WORDS, arrange, with_more
 from etude.envs.task import Task
-
-if TYPE_CHECKING:
-    from etude.envs.tabletop.scene import Scene
 
 UNSOLVED = 0.25
 
 
 class Primitive(Task):
-    """A task of one idea. By itself it pays UNSOLVED of its progress a step, and 1 while it is solved."""
+    """A task of one idea. By itself it pays UNSOLVED of its progress a step, and 1 while it is solved.
+
+    It starts at the common starts, unless it overrides `reset`.
+    """
+
+    starts = TABLE_WORDS
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Its starts are in words what `furnish` says, and those that it has already, unless it says them itself."""
+        super().__init_subclass__(**kwargs)
+        if "furnish" in cls.__dict__ and "starts" not in cls.__dict__:
+            cls.starts = with_more(cls.starts, cls.furnish)
+
+    def furnish(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
+        """Place the furniture that it brings, here and in every composition that it is a part of.
+
+        Args:
+            scene: the scene, all else in its common start.
+            ids: (M,) simulations whose episode begins.
+            rngs: (M,) their own generators.
+        """
+
+    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
+        """The common starts, its furniture placed and its goal marked."""
+        arrange(scene, ids, rngs)
+        self.furnish(scene, ids, rngs)
+        self.mark(scene, ids)
 
     @abstractmethod
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:

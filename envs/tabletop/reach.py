@@ -1,14 +1,12 @@
 """reach: the finger tips to a goal in the air."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
 from etude.envs.tabletop.scene import Scene
-from etude.envs.tabletop.starts import GOAL_WORDS, TABLE_WORDS, arrange
+from etude.envs.tabletop.starts import GOAL_WORDS, TABLE_WORDS
 
 TOLERANCE = 0.02
 FAR, NEAR = 0.8, 0.1
@@ -21,10 +19,6 @@ class Reach(Primitive):
     horizon = 60
     starts = f"{GOAL_WORDS}; {TABLE_WORDS}"
     shows_goal = True
-
-    def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
-        """The common starts."""
-        arrange(scene, ids, rngs)
 
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Leave the goal where it was drawn."""

@@ -290,13 +290,14 @@ class Scene:
         Args:
             actions: (N, 4) in [-1, 1]: three shares of SETPOINT_RATE; the gripper closes where the fourth is over GRIP,
                 opens where it is under -GRIP, and keeps to what it was told before in between, so that a held thing
-                is not let go of by chance.
+                is not let go of by chance. Once it opens, it does so until the fingers are LET_GO apart from closed.
         """
         moved = self.setpoint + SETPOINT_RATE * actions[:, :3]
         leashed = np.minimum(np.maximum(moved, self.tcp - SETPOINT_LEASH), self.tcp + SETPOINT_LEASH)
         self.setpoint[:] = np.minimum(np.maximum(leashed, WORKSPACE[0]), WORKSPACE[1])
         gripper, fingers = actions[:, 3:], self._ctrl[:, 6:]
-        np.copyto(fingers, 0.0, where=gripper > GRIP)
+        opening = (fingers > 0) & (np.minimum(*self.fingers.T)[:, None] < LET_GO)
+        np.copyto(fingers, 0.0, where=(gripper > GRIP) & ~opening)
         np.copyto(fingers, FINGER_OPEN, where=gripper < -GRIP)
 
     def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +37,12 @@ FURNITURE_WORDS = f"cabinet, button and lever ±{100 * FURNITURE:.0f} cm along x
 TABLE_WORDS = f"robot at home; {FURNITURE_WORDS}; {CUBE_WORDS}"
 HOVER_WORDS = f"gripper anywhere in {extent(ABOVE_CUBE)} above the cube"
 IN_HAND_WORDS = f"±{1000 * IN_HAND[0]:.0f} mm along the pads and ±{1000 * IN_HAND[2]:.0f} mm in height, {YAW_WORDS}"
+
+
+def with_more(words: str, change: Callable[..., Any]) -> str:
+    """Starts in words, before them what a function that changes them says of itself in its docstring's first line."""
+    said = (inspect.getdoc(change) or "").split("\n")[0].rstrip(".")
+    return f"{said or 'prepared'}; {words}"
 
 
 def arrange(scene: Scene, ids: Ids, rngs: Sequence[np.random.Generator]) -> None:

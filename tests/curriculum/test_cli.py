@@ -36,7 +36,16 @@ def eighty_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["tasks"], ["run", "--help"], ["oracle", "--help"], ["watch", "--help"], ["status", "--help"]]
+    "command",
+    [
+        [],
+        ["tasks"],
+        ["run", "--help"],
+        ["check", "--help"],
+        ["oracle", "--help"],
+        ["watch", "--help"],
+        ["status", "--help"],
+    ],
 )
 def test_output_fits_80_columns(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
     assert cli.main(command) == 0

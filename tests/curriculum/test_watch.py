@@ -21,7 +21,7 @@ from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.watch import Moment, Watch, write_episodes
 from etude.envs import RequestError, RunError, get_task, register_task, registry
 from etude.envs.tabletop.reach import Reach
-from etude.oracles import measure_references, register_oracle, score
+from etude.oracles import measure_references, register_floor, register_oracle, score
 from etude.oracles.tabletop.reach import ReachOracle
 
 HORIZON = 4
@@ -137,6 +137,14 @@ def test_a_task_without_an_oracle_shows_its_return(brief: str) -> None:
     end = played(watch)[-1]
     assert end.score is None and end.tally == f"return {end.earned:.2f}"
     assert watch.measured.startswith("no score: task 'brief-reach': has no oracle")
+
+
+def test_what_is_measured_names_the_tasks_own_floor_where_it_has_one(brief: str) -> None:
+    register_oracle(BriefOracle)
+    assert ", 0 the better of random and zero actions, over" in Watch(brief, "zero", render_mode=None).measured
+    register_floor(type("BriefFloor", (FailingOracle,), {"act": lambda self, privileged: np.zeros((self.size, 4))}))
+    told = Watch(brief, "zero", render_mode=None).measured
+    assert ", 0 the best of random and zero actions and its own floor, over" in told
 
 
 def test_a_runs_policies_play_to_the_bit_what_the_run_recorded(run: RunFolder) -> None:

@@ -113,6 +113,22 @@ def test_a_start_that_raises_is_told_with_its_seed(make: MakeVector) -> None:
         make("bad", 1).reset(seed=9)
 
 
+def test_a_word_that_the_scene_lacks_is_told_with_the_task_and_its_seed(make: MakeVector) -> None:
+    bad_task(advance=lambda self, scene, ids: scene.joint("knbo"))
+    env = make("bad", 1)
+    env.reset(seed=9)
+    with pytest.raises(RequestError, match=r"^task bad: advance: the scene has no joint 'knbo'; .*seed 9, .* step 1\)"):
+        env.step(np.zeros((1, 4)))
+
+
+def test_what_it_tells_its_oracle_is_told_too_where_it_raises(make: MakeVector) -> None:
+    bad_task(privileged=lambda self, scene: {"knob": scene.knob})
+    env = make("bad", 1)
+    env.reset(seed=9)
+    with pytest.raises(RunError, match=r"^task bad: privileged raised AttributeError: .*'knob'.*; seed 9, .* step 0\)"):
+        env.privileged_state()
+
+
 @pytest.mark.parametrize("bad", [np.zeros((2, 3)), np.zeros(4), np.zeros((3, 4)), 0.0])
 def test_actions_of_the_wrong_shape_are_refused(bad: object, make: MakeVector) -> None:
     env = make("reach", 2)

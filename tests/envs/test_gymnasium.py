@@ -2,19 +2,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 from etude.envs import RequestError, get_task, make_vector, task_ids
 from etude.envs.single import TabletopEnv
 from etude.envs.vector import TabletopVectorEnv
-
-
-@pytest.mark.parametrize("task_id", task_ids())
-def test_gymnasiums_checker_finds_nothing(task_id: str) -> None:
-    env = gym.make(get_task(task_id).gymnasium_id)
-    check_env(env.unwrapped)
-    env.close()
 
 
 @pytest.mark.parametrize("task_id", task_ids())

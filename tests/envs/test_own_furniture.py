@@ -15,6 +15,7 @@ from etude.envs.single import TabletopEnv
 from etude.envs.tabletop.reach import Reach
 from etude.envs.tabletop.scene import Scene
 from etude.envs.tabletop.stack import Stack
+from etude.envs.tabletop.starts import TABLE_WORDS
 from etude.envs.vector import TabletopVectorEnv
 
 MakeVector = Callable[..., TabletopVectorEnv]
@@ -38,8 +39,8 @@ class Swings(Reach):
     id = "swings"
     furniture = BALL
 
-    def reset(self, scene: Scene, ids: Ids, rngs: Sequence[np.random.Generator]) -> None:
-        super().reset(scene, ids, rngs)
+    def furnish(self, scene: Scene, ids: Ids, rngs: Sequence[np.random.Generator]) -> None:
+        """Ring within 1 cm."""
         draws = np.array([rng.random(2) for rng in rngs])
         scene.stand("ring")[ids, 0] += 0.01 * draws[:, 0]
         scene.joint("swing")[ids] = draws[:, 1]
@@ -127,6 +128,34 @@ def test_a_composition_has_the_furniture_of_its_parts_once() -> None:
     assert np.allclose(scene.base[:, 2], 0.02) and scene.joint("ball")[0, 2] == 0.02
     assert env.unwrapped.privileged_state()["weight"].shape == (2, 3)  # type: ignore[attr-defined]
     env.close()
+
+
+def test_a_composition_places_the_furniture_of_its_parts_once() -> None:
+    class Again(Swings):
+        """The same furniture, in another task."""
+
+        id = "again"
+
+    register_task(Again)
+    spec = compose("whole", parts=["swings", "again", "press-button", "swings"])
+    assert spec.starts == f"Ring within 1 cm; {TABLE_WORDS}"
+    env, alone = make_vector("whole", 50), make_vector("swings", 50)
+    env.reset(seed=3), alone.reset(seed=3)
+    rings = env.unwrapped.scene.stand("ring")  # type: ignore[attr-defined]
+    assert np.array_equal(rings, alone.unwrapped.scene.stand("ring"))  # type: ignore[attr-defined]
+    assert 0.33 <= rings[:, 0].min() < rings[:, 0].max() <= 0.34
+    env.close(), alone.close()
+
+
+def test_what_places_furniture_says_how_a_task_starts_unless_it_says_so_itself() -> None:
+    assert Swings.starts == f"Ring within 1 cm; {Reach.starts}"
+
+    class Told(Swings):
+        starts = "anyhow"
+
+        def furnish(self, scene: Scene, ids: Ids, rngs: Sequence[np.random.Generator]) -> None: ...
+
+    assert Told.starts == "anyhow"
 
 
 def test_tasks_without_any_share_a_model_and_those_with_it_another() -> None:

@@ -14,5 +14,5 @@ def examples(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder of the examples; what is imported from it is forgotten."""
     monkeypatch.syspath_prepend(EXAMPLES)
     yield EXAMPLES
-    for path in EXAMPLES.glob("*.py"):
+    for path in EXAMPLES.rglob("*.py"):
         sys.modules.pop(path.stem, None)

@@ -34,12 +34,13 @@ def test_the_rail_is_placed_in_the_primitive_and_in_the_composition() -> None:
         scene = env.unwrapped.scene  # type: ignore[attr-defined]
         assert np.allclose(np.ptp(scene.stand("rail"), axis=0), [0.02, 0.08, 0], atol=0.002)
         assert np.allclose(scene.goal, scene.site("knob"))
+        assert get_task(task).starts.startswith("Rail ±1 cm along x and ±4 cm along y, the knob at its near end; robot")
         env.close()
 
 
 def test_they_are_short(examples: Path) -> None:
-    assert lines(examples / "knob_then_button.py") <= 20
-    assert lines(examples / "slide_knob.py") <= 90
+    assert lines(examples / "knob_then_button.py") <= 5
+    assert lines(examples / "slide_knob.py") <= 65
     import_module("knob_then_button")
     assert get_task("knob-then-button").parts == ("slide-knob", "press-button")
 

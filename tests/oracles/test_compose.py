@@ -112,7 +112,10 @@ def test_an_id_is_composed_once() -> None:
     assert get_oracle("mine") is oracle
 
 
-@pytest.mark.parametrize("line", ["compose('mine', ['reech'])", "[compose('mine', ['reach']) for _ in range(2)]"])
+@pytest.mark.parametrize(
+    "line",
+    ["compose('mine', ['reech'])", "compose('mine', ['mine'])", "[compose('mine', ['reach']) for _ in range(2)]"],
+)
 def test_on_the_command_line_a_wrong_composition_is_a_line_and_exit_2(
     line: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

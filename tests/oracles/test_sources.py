@@ -35,6 +35,12 @@ def test_imports_are_followed_beside_and_above_the_file(tmp_path: Path) -> None:
     assert {path.name for path in closure([inner / "a.py"])} == {"a.py", "b.py", "c.py", "d.py", "f.py"}
 
 
+def test_what_tasks_of_ones_own_import_from_one_place_is_followed_from_there(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("from etude.tabletop import Primitive, TabletopOracle\n")
+    assert {"etude/tabletop.py", "tabletop/primitive.py", "tabletop/motion.py"} <= names(closure([own]))
+
+
 def test_a_digest_is_of_contents_not_of_places_or_order(tmp_path: Path) -> None:
     for folder, order in (("x", "ab"), ("y", "ba")):
         (tmp_path / folder).mkdir()

@@ -198,6 +198,19 @@ def test_the_spread_of_the_actions_is_kept_or_reset_at_a_switch_and_nothing_else
     assert same(others, [value for name, value in after.items() if name != "log_std"])
 
 
+@pytest.mark.parametrize("algorithm", ["PPO", "A2C"])
+def test_the_action_layer_alone_shrinks_at_a_switch_and_not_before_the_first_task(algorithm: str) -> None:
+    agent = make(algorithm, {"n_steps": 16, "shrink": 0.5}, pendulums())
+    untrained = agent.act(OBSERVATIONS)
+    agent.begin_task("first", pendulums(), budget=640)
+    assert np.array_equal(agent.act(OBSERVATIONS), untrained)
+    agent.learn(640)
+    before = {name: value.clone() for name, value in agent._model.policy.state_dict().items()}
+    agent.begin_task("second", pendulums(), budget=640)
+    for name, value in agent._model.policy.state_dict().items():
+        assert torch.equal(value, before[name] * (0.5 if name.startswith("action_net") else 1)), name
+
+
 def test_acting_is_deterministic_and_leaves_no_trace() -> None:
     agent = make("SAC", SAC, pendulums())
     before = generators_state()

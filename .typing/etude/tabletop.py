@@ -1,0 +1,1 @@
+../../etude/tabletop.py
