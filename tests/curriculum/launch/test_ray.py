@@ -1,3 +1,4 @@
+import gc
 import io
 import os
 import time
@@ -19,7 +20,12 @@ from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError
 
 pytest.importorskip("ray", reason="the extra ray is not installed: pip install 'etude[ray]'")
-pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.ray,
+    pytest.mark.timeout(900),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Ray does not wait for the processes that it ends.
+]
 
 METHOD = """
 import time
@@ -70,11 +76,14 @@ def cluster() -> Iterator[Any]:
         patch.setenv("RAY_agent_register_timeout_ms", "300000")
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         made = Cluster()
-        made.add_node(num_cpus=0, include_dashboard=False)
-        for _ in range(2):
-            made.add_node(num_cpus=1)
-        yield made
-        made.shutdown()
+        try:
+            made.add_node(num_cpus=0, include_dashboard=False)
+            for _ in range(2):
+                made.add_node(num_cpus=1)
+            yield made
+        finally:
+            made.shutdown()
+            gc.collect()
 
 
 def run(suite: Suite, out: Path, address: str) -> tuple[int, str]:
@@ -84,7 +93,6 @@ def run(suite: Suite, out: Path, address: str) -> tuple[int, str]:
     return code, console.file.getvalue()
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_run_whose_machine_is_lost_goes_on_to_the_same_bits_on_another(
     cluster: Any, tmp_path: Path, suite_of: Callable[..., Suite], monkeypatch: pytest.MonkeyPatch
 ) -> None:
