@@ -213,29 +213,61 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="The study's folder; studies/<suite> if not given.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Runs side by side; as many as there are cores if not given.")
+        int | None,
+        typer.Option(
+            min=1, help="Runs side by side; if not given, as many as there are cores, or as a cluster has room."
+        ),
     ] = None,
+    on: Annotated[Literal["local", "slurm", "ray"], typer.Option(help="This machine, or a cluster.")] = "local",
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROFILE", help="What a cluster gives each run: a name, or a YAML file.", show_default=False
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be run, and where; do nothing.")] = False,
 ) -> int:
-    """Train and evaluate what a suite says. The same command goes on where it was stopped."""
+    """Train and evaluate what a suite says. The same command goes on where it was stopped.
+
+    On a cluster, profile.KEY=VALUE changes the profile, like profile.minutes=60.
+    """
     from etude.curriculum.claim import check_folder
+    from etude.curriculum.launch.profile import load_profile, split_changes
     from etude.curriculum.suite import Suite, load_suite
 
     def folder(suite: Suite) -> Path:
         return out or Path("studies") / suite.name
 
-    resolved = load_suite(suite, changes or (), lambda suite: check_folder(folder(suite)))
-    from etude.curriculum.launch import run_study
+    of_suite, of_profile = split_changes(changes or ())
+    if on == "local" and (profile is not None or of_profile):
+        from etude.envs.errors import RequestError
 
+        raise RequestError("a profile says what a cluster gives each run; with it goes --on slurm or --on ray")
+    given_by_cluster = None if on == "local" else load_profile(on, profile, of_profile)
+    resolved = load_suite(suite, of_suite, lambda suite: check_folder(folder(suite)))
+    cores = len(os.sched_getaffinity(0))
+    if dry_run:
+        from etude.curriculum.launch.dry_run import show_dry_run
+
+        at_once = jobs or (cores if on == "local" else None)
+        show_dry_run(resolved, folder(resolved), at_once, given_by_cluster, _console())
+        return DONE
+    from etude.curriculum.launch import make_cluster, run_study
+
+    cluster = None if given_by_cluster is None else make_cluster(given_by_cluster, jobs)
     try:
-        code = run_study(resolved, folder(resolved), jobs or len(os.sched_getaffinity(0)))
+        code = run_study(resolved, folder(resolved), jobs if jobs and not cluster else cores, cluster=cluster)
     except OSError as error:
         if error.filename is None:
             raise
         from etude.envs.errors import RunError
 
         raise RunError(f"{error.filename}: {error.strerror}; the same command goes on") from error
-    if code == INTERRUPTED:
-        given = [f"--{name}={value}" for name, value in (("out", out), ("jobs", jobs)) if value is not None]
+    if code == INTERRUPTED and cluster is not None and (told := cluster.left_behind(folder(resolved))):
+        print("\n".join(told))
+    elif code == INTERRUPTED:
+        options = {"out": out, "jobs": jobs, "on": None if on == "local" else on, "profile": profile}
+        given = [f"--{name}={value}" for name, value in options.items() if value is not None]
         print("Stopped. Everything recorded is kept; this goes on:")
         print(f"  {shlex.join(['etude', 'run', suite, *(changes or ()), *given])}")
     return code

@@ -1,4 +1,4 @@
-"""The YAML files that come with the package, `configs/suites/` and `configs/agents/`, and a user's own."""
+"""The YAML files that come with the package, suites, agents and profiles in `configs/`, and a user's own."""
 
 import os
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _LARGEST = 1_000_000
 
 
 def names(kind: str) -> list[str]:
-    """The names of the files of a kind, `suites` or `agents`."""
+    """The names of the files of a kind, `suites`, `agents` or `profiles`."""
     return sorted(path.stem for path in (_CONFIGS / kind).glob("*.yaml"))
 
 
@@ -24,13 +24,23 @@ def find_suite(name_or_path: str) -> Path:
     Raises:
         RequestError: there is none; the nearest names.
     """
+    return find_file("suites", name_or_path)
+
+
+def find_file(kind: str, name_or_path: str) -> Path:
+    """The file of a suite or a profile: of ours by its name, or any file by its path.
+
+    Raises:
+        RequestError: there is none; the nearest names.
+    """
     path = Path(name_or_path)
     if not (os.sep in name_or_path or name_or_path in {".", ".."} or path.suffix in {".yaml", ".yml"}):
-        path = _CONFIGS / "suites" / f"{name_or_path}.yaml"
+        path = _CONFIGS / kind / f"{name_or_path}.yaml"
     if not os.path.isfile(path):
-        there = "a folder, not a suite's YAML file" if os.path.isdir(path) else "there is no such suite"
+        what = kind.removesuffix("s")
+        there = f"a folder, not a {what}'s YAML file" if os.path.isdir(path) else f"there is no such {what}"
         own = f"{name_or_path}.yaml"
-        right = f"did you mean {own}?" if os.path.isfile(own) else nearest(path.stem, names("suites"))
+        right = f"did you mean {own}?" if os.path.isfile(own) else nearest(path.stem, names(kind))
         raise RequestError(f"{shortened(name_or_path)}: {there}; {right}")
     return path
 

@@ -115,17 +115,17 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
         return {"episodes": len(ended), "return": float(np.mean(returns)), "success": float(np.mean(successes))}
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The environments' state where they have one to give, and the returns of the running episodes.
+        """The environments' state where they have one to give, and the tally: running episodes (N,), ended (K, 2).
 
         Raises:
             RunError: the state holds something else than plain arrays by name, which a save cannot hold.
         """
         own = dict(self.unwrapped.snapshot()) if self.exact else {}  # type: ignore[attr-defined]
         for name, value in own.items():
-            if name == "tally" or not isinstance(value, np.ndarray) or value.dtype.hasobject:
-                told = f"snapshot()[{name!r}] is {_kind(value)}; must be an array of numbers, or text, not named tally"
+            if name in ("tally", "ended") or not isinstance(value, np.ndarray) or value.dtype.hasobject:
+                told = f"snapshot()[{name!r}] is {_kind(value)}; must be an array of numbers, or text, not named tally or ended"
                 raise RunError(f"{type(self.unwrapped).__name__}: {told}")
-        return {**own, "tally": self._returns.copy()}
+        return {**own, "tally": self._returns.copy(), "ended": np.array(self._ended, np.float64).reshape(-1, 2)}
 
     @property
     def exact(self) -> bool:
@@ -136,6 +136,7 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
         """Stand where `snapshot` was called."""
         own = dict(snapshot)
         self._returns[:] = own.pop("tally")
+        self._ended = [(float(total), bool(success)) for total, success in own.pop("ended")]
         self.unwrapped.restore(own)  # type: ignore[attr-defined]
 
 

@@ -18,6 +18,7 @@ from etude.curriculum.agents import Diverged, make_agent
 from etude.curriculum.agents.check import rollout_size
 from etude.curriculum.cost import COUNTED, RunCost
 from etude.curriculum.evaluator import Evaluator, task_envs
+from etude.curriculum.holding import Hold
 from etude.curriculum.imports import import_all
 from etude.curriculum.joint import training_envs, training_seeds
 from etude.curriculum.methods import attach, get_method
@@ -37,7 +38,15 @@ SAVING_SHARE = 0.02
 STATUS_EVERY = 1.0
 
 
-def execute(run_folder: Path) -> None:
+class _Stopped(Exception):
+    """The run was asked to stop, and is saved."""
+
+
+class _TakenOver(RunError):
+    """Another process took the run, and its status with it."""
+
+
+def execute(run_folder: Path, stop: Callable[[], bool] = lambda: False, patience: float = 0.0) -> bool:
     """Bring one run to its end, from its newest save if it has one.
 
     A run that is done or has diverged is left as it is; one that failed is tried again. The study's folder above it
@@ -45,10 +54,16 @@ def execute(run_folder: Path) -> None:
 
     Args:
         run_folder: `<study>/runs/<group>-seed<k>`.
+        stop: asked every few thousand steps; once it says yes, the run is saved where it stands, and left.
+        patience: seconds to wait for another process at work on this run to be gone.
+
+    Returns:
+        Whether the run is at its end, and was not stopped before.
 
     Raises:
         RequestError: the folder is no run of its study's suite.
-        RunError: the run failed or diverged; its status names the task, the step, the seed and the cause.
+        RunError: the run failed or diverged; its status names the task, the step, the seed and the cause. Or another
+            process executes it.
     """
     import torch
 
@@ -56,27 +71,29 @@ def execute(run_folder: Path) -> None:
     folder = RunFolder(run_folder)
     suite = read_suite(folder.study.path)
     import_all(suite.imports)
-    with folder.held():
-        if read_status(folder.status).state not in ("done", "diverged"):
-            _Run(folder, suite).finish()
+    with folder.held(patience) as hold:
+        if read_status(folder.status).state in ("done", "diverged"):
+            return True
+        return _Run(folder, suite, stop, hold).finish()
 
 
 class _Run:
     """A run at work."""
 
-    def __init__(self, folder: RunFolder, suite: Suite) -> None:
+    def __init__(self, folder: RunFolder, suite: Suite, stop: Callable[[], bool], hold: Hold) -> None:
         names = {str(name): name for name in run_names(suite)}
         if folder.path.name not in names:
             raise RequestError(f"{folder.path}: not a run of this suite; {nearest(folder.path.name, names)}")
         self.name = names[folder.path.name]
+        self.stop, self.hold = stop, hold
         self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.group)
         self.references = _read_references(folder)
         self.seconds = {"learning": 0.0, "evaluation": 0.0, "saving": 0.0}
         self.status = Status(state="running", of=self.plan.segments[-1].end)
         self.last_save = 0.0
 
-    def finish(self) -> None:
-        """Learn, evaluate, record and save until the plan is done.
+    def finish(self) -> bool:
+        """Learn, evaluate, record and save until the plan is done; False where it was stopped before.
 
         Raises:
             RunError: it could not be done.
@@ -85,6 +102,11 @@ class _Run:
         try:
             self._show()
             self._play()
+        except _Stopped:
+            self._show(state="pending", speed=None, reason=f"stopped and saved at step {self.status.step:,}")
+            return False
+        except _TakenOver:
+            raise
         except Exception as error:
             state = "diverged" if isinstance(error, Diverged) else "failed"
             cause = str(error) if isinstance(error, RunError | RequestError) else f"{type(error).__name__}: {error}"
@@ -98,6 +120,7 @@ class _Run:
                 self._show(state=state, reason=reason, speed=None)
             raise RunError(f"{self.name} {state}: {reason}") from error
         self._show(state="done", task=None, speed=None)
+        return True
 
     def _play(self) -> None:
         suite, seed = self.suite, self.name.seed
@@ -162,8 +185,11 @@ class _Run:
             if at_end:
                 observations = self.envs.single_observation_space
                 self.cost.note(self.agent, self.method, observations, self.folder.policy(segment.end))
-            if at_end or self._saving_is_cheap():
+            stopping = self.stop() and checkpoint.step < self.plan.segments[-1].end
+            if at_end or stopping or self._saving_is_cheap():
                 self._save()
+            if stopping:
+                raise _Stopped
 
     def _learn_counted(self, segment: Segment) -> None:
         """Learn to a task's end, counting the operations of the last rollouts."""
@@ -172,7 +198,7 @@ class _Run:
         warm_up = getattr(self.agent, "warm_up", 0)
         with self._timed("learning"), self.cost.counting(segment.task, "learning", counted, warm_up=warm_up):
             self.agent.learn(counted)
-        self.status = replace(self.status, step=segment.end)
+        self._come_to(segment.end)
 
     def _learn_until(self, step: int) -> None:
         """Learn in stretches, each of whole rollouts, so that the status moves."""
@@ -181,10 +207,19 @@ class _Run:
         while (left := step - self.status.step) > 0:
             with self._timed("learning"):
                 self.agent.learn(min(stretch, left))
-            self.status = replace(self.status, step=self.status.step + min(stretch, left))
+            self._come_to(self.status.step + min(stretch, left))
+            if self.status.step < step and self.stop():
+                self._save()
+                raise _Stopped
             if time.perf_counter() - shown > STATUS_EVERY:
                 self._show()
                 shown = time.perf_counter()
+
+    def _come_to(self, step: int) -> None:
+        """Note that a step was learnt, unless another process has taken the run."""
+        self.status = replace(self.status, step=step)
+        if self.hold.lost is not None:
+            raise _TakenOver(f"{self.folder.path}: {self.hold.lost} has taken over this run")
 
     def _checkpoint(self, checkpoint: Checkpoint, policy: bool) -> None:
         with self._timed("evaluation"):
@@ -228,6 +263,7 @@ class _Run:
 
         started = time.perf_counter()
         with self._timed("saving"):
+            self.folder.training.touch()
             sync(self.folder.training)
             write_save(self.folder.save, self.status.step, write)
             self.cost.note_save(self.folder.save / str(self.status.step), self.method)

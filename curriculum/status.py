@@ -110,12 +110,15 @@ def study_status(study: Path) -> dict[str, Any]:
     Raises:
         RequestError: the folder is no study.
     """
+    from etude.curriculum.jobs import jobs_in_words
+
+    jobs = jobs_in_words(study)
     rows = []
     for name, status in study_statuses(study).items():
         rows.append(
             {"run": name, "state": status.state, "step": status.step, "steps": status.of, "task": status.task}
             | {"scores": status.scores, "score": status.score, "speed": status.speed, "seconds": status.seconds}
             | {"seconds_left": status.seconds_left, "reason": status.reason}
-            | {"exact": status.exact}
+            | {"exact": status.exact, "job": jobs.get(name)}
         )
     return {"study": str(study), "runs": rows}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from etude.curriculum.holding import Hold, hold, holder
 from etude.envs.errors import RunError
-
-LOOKS = 20
 
 
 @dataclass(frozen=True)
@@ -61,21 +57,24 @@ class RunFolder:
         return self.path / "policies" / str(step)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, patience: float = 0.0) -> Iterator[Hold]:
         """Keep every other process from executing this run.
+
+        Args:
+            patience: seconds to wait for another process to be gone.
 
         Raises:
             RunError: another process executes it.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        with hold(self.path) as got:
-            if not got:
-                raise RunError(f"{self.path}: another process executes this run")
-            yield
+        with hold(self.path, patience) as got:
+            if got is None:
+                raise RunError(f"{self.path}: another process executes this run ({holder(self.path)})")
+            yield got
 
     def is_held(self) -> bool:
-        """Whether a process executes this run now, on this machine."""
-        return self.path.is_dir() and is_held(self.path)
+        """Whether a process executes this run now, on this machine or another."""
+        return holder(self.path) is not None
 
 
 @dataclass(frozen=True)
@@ -97,39 +96,3 @@ class StudyFolder:
     def run(self, name: object) -> RunFolder:
         """The folder of a run, by its name."""
         return RunFolder(self.path / "runs" / str(name))
-
-
-@contextmanager
-def hold(folder: Path) -> Iterator[bool]:
-    """Hold a folder as long as the block lasts or the process lives; False where another process does.
-
-    The system lets go of it with the process, however that ends, so that no lock is ever stale.
-    """
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        yield _locked(handle)
-    finally:
-        os.close(handle)
-
-
-def _locked(handle: int) -> bool:
-    """Lock it, where need be after the moment in which another process only looks whether it is held."""
-    for look in range(LOOKS):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            time.sleep(0.02 if look < LOOKS - 1 else 0)
-    return False
-
-
-def is_held(folder: Path) -> bool:
-    """Whether a process holds the folder."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False

@@ -135,10 +135,10 @@ class SB3Agent:
 
     def latest_observations(self, count: int) -> NDArray[Any]:
         """At most so many of the latest observations that were learnt from, (M, ...), the oldest first."""
-        buffer = cast(Any, getattr(self._model, "rollout_buffer", None) or self._model.replay_buffer)
+        buffer = cast(Any, getattr(self._model, "rollout_buffer", None) or cast(Any, self._model).replay_buffer)
         steps = len(buffer.observations) if buffer.full or not buffer.pos else buffer.pos
         latest = buffer.observations[np.arange(buffer.pos - steps, buffer.pos) % len(buffer.observations)]
-        return np.array(latest.reshape(-1, *self._model.observation_space.shape)[-count:])
+        return np.array(latest.reshape(-1, *cast(Any, self._model.observation_space.shape))[-count:])
 
     def features(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The last hidden layer of the policy network, (N, F)."""

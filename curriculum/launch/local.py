@@ -1,12 +1,11 @@
-"""A study on this machine: references, an estimate, the runs side by side, and the results."""
+"""A study: references, an estimate, the runs side by side on this machine or on a cluster, and the results."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,9 @@ from typing import Any
 from rich.console import Console
 
 from etude.curriculum.claim import claim_folder
+from etude.curriculum.holding import hold, holder
+from etude.curriculum.jobs import refuse_beside_jobs
+from etude.curriculum.launch.cluster import Cluster
 from etude.curriculum.launch.display import clock, make_display
 from etude.curriculum.launch.environment import describe_environment
 from etude.curriculum.launch.estimate import Cost, makespan
@@ -24,7 +26,7 @@ from etude.curriculum.plan import RunName, plan_run, run_names
 from etude.curriculum.repair import mend
 from etude.curriculum.saves import write_text
 from etude.curriculum.status import Status, read_status, run_status, write_status
-from etude.curriculum.study import StudyFolder, hold
+from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError
 from etude.oracles.scores import score
@@ -32,7 +34,9 @@ from etude.oracles.scores import score
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 
 
-def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None) -> int:
+def run_study(
+    suite: Suite, out: Path, jobs: int, console: Console | None = None, cluster: Cluster | None = None
+) -> int:
     """Bring every run of a suite to its end, then write and show what came of it.
 
     What has been recorded stays: runs that are done are not run again, and the others go on from their saves.
@@ -42,6 +46,7 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
         out: the study's folder, made if it is not there.
         jobs: runs side by side, each in a process with one thread for torch and one for the simulator.
         console: where progress and results are shown.
+        cluster: where the runs are executed, if not on this machine.
 
     Returns:
         0 if all is done, 1 if a run failed or diverged, 130 if interrupted.
@@ -55,7 +60,7 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
     if not out.is_dir():
         claim_folder(suite, out)
     with _claimed(suite, out):
-        study = _Study(suite, StudyFolder(out), jobs, console)
+        study = _Study(suite, StudyFolder(out), jobs, console, cluster)
         try:
             with _ended_in_order():
                 study.prepare()
@@ -68,8 +73,8 @@ def run_study(suite: Suite, out: Path, jobs: int, console: Console | None = None
 class _Study:
     """A study at work."""
 
-    def __init__(self, suite: Suite, folder: StudyFolder, jobs: int, console: Console) -> None:
-        self.suite, self.folder, self.console = suite, folder, console
+    def __init__(self, suite: Suite, folder: StudyFolder, jobs: int, console: Console, cluster: Cluster | None) -> None:
+        self.suite, self.folder, self.console, self.cluster = suite, folder, console, cluster
         self.names = run_names(suite)
         self.ends = {name: plan_run(suite, name.group).segments[-1].end for name in self.names}
         self.jobs, self.cost = jobs, Cost(0.0, 0.0)
@@ -89,22 +94,27 @@ class _Study:
         """Measure, estimate, and execute the runs that are not done, longest first."""
         if not self._open() and not self.missing:
             return
-        with Pool(self.jobs) as pool:
-            self._measure_references(pool)
-            if not self._open():
-                return
-            self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
-            names = sorted(self._open(), key=self._seconds_left, reverse=True)
-            self._announce(names)
-            with make_display(self.console) as display:
+        if self.missing or self.cluster is None:
+            with Pool(self.jobs) as pool:
+                self._measure_references(pool)
+                if self.cluster is None and self._open():
+                    self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
+                    self._execute(pool.give)
+        if self.cluster is not None and self._open():
+            self._execute(self.cluster.give)
 
-                def show() -> None:
-                    self.statuses = {name: self._status(name) for name in self.names}
-                    display.show({str(n): s for n, s in self.statuses.items()}, self._all_seconds_left())
+    def _execute(self, give: Callable[[list[Order], Callable[[], None]], Iterator[Answer]]) -> None:
+        names = sorted(self._open(), key=self._seconds_left, reverse=True)
+        self._announce(names)
+        with make_display(self.console) as display:
 
-                for answer in pool.give([{"run": str(self.folder.run(name).path)} for name in names], show):
-                    self._note(answer)
-                show()
+            def show() -> None:
+                self.statuses = {name: self._status(name) for name in self.names}
+                display.show({str(n): s for n, s in self.statuses.items()}, self._all_seconds_left())
+
+            for answer in give([{"run": str(self.folder.run(name).path)} for name in names], show):
+                self._note(answer)
+            show()
 
     def finish(self) -> int:
         """Metrics, figures, W&B, and the printed table; then what did not go well."""
@@ -189,37 +199,37 @@ class _Study:
             return (self.ends[name] - status.step) / status.speed
         return self.cost.seconds(self.suite, name, status.step)
 
-    def _all_seconds_left(self) -> float:
+    def _all_seconds_left(self) -> float | None:
+        """Until all is done; None where that is a cluster's affair, whose machines and queue are not measured here."""
         running = [name for name in self._open() if self.statuses[name].state == "running"]
         waiting = [name for name in self._open() if self.statuses[name].state == "pending"]
+        if self.cluster is not None:
+            return None
         return makespan([*map(self._seconds_left, running), *map(self._seconds_left, waiting)], self.jobs)
 
     def _announce(self, names: list[RunName]) -> None:
         steps = sum(self.ends[name] - self.statuses[name].step for name in names)
-        seconds = makespan(map(self._seconds_left, names), self.jobs)
         resumed = any(self.statuses[name].step for name in self.names)
-        runs = f"{len(names)} runs{' to finish' if resumed else ''}, {self.jobs} side by side"
-        speed = f"{1 / self.cost.step:,.0f} steps/s each, updates included"
+        where = f"{self.jobs} side by side" if self.cluster is None else f"a job each on {self.cluster.name}"
+        runs = f"{len(names)} runs{' to finish' if resumed else ''}, {where}"
         self.console.print(f"{self.suite.name}: {runs}, {steps:,} steps", highlight=False)
         if len(self.suite.tasks) == 1 and {"sequential", "scratch"} <= set(self.suite.regimes):
             self.console.print("one task: sequential and scratch are the same training, and there is no FWT")
-        self.console.print(f"about {clock(seconds)} from now (measured: {speed})", highlight=False)
+        if self.cluster is None:
+            seconds = makespan(map(self._seconds_left, names), self.jobs)
+            speed = f"{1 / self.cost.step:,.0f} steps/s each, updates included"
+            self.console.print(f"about {clock(seconds)} from now (measured: {speed})", highlight=False)
 
 
 @contextmanager
 def _claimed(suite: Suite, out: Path) -> Iterator[None]:
-    """Hold a study's folder for this suite, and say in it who does."""
-    holder = out / ".holder"
+    """Hold a study's folder for this suite."""
     with hold(out) as got:
-        if not got:
-            who = holder.read_text() if holder.exists() else "another process"
-            raise RequestError(f"{out}: {who} is at work here; wait for it, or choose another --out")
+        if got is None:
+            raise RequestError(f"{out}: {holder(out)} is at work here; wait for it, or choose another --out")
+        refuse_beside_jobs(out)
         claim_folder(suite, out)
-        try:
-            holder.write_text(f"process {os.getpid()} on {os.uname().nodename}")
-            yield
-        finally:
-            holder.unlink(missing_ok=True)
+        yield
 
 
 @contextmanager

@@ -20,6 +20,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,12 @@ def main() -> None:
         try:
             answer = {"done": _obey(order)}
         except Exception as error:
-            answer = {"error": _in_a_line(error), "traceback": traceback.format_exc()}
+            answer = {"error": in_a_line(error), "traceback": traceback.format_exc()}
         answers.write(json.dumps(answer) + "\n")
 
 
-def _in_a_line(error: Exception) -> str:
+def in_a_line(error: Exception) -> str:
+    """What a parent is told of an error."""
     from etude.envs.errors import RequestError, RunError
 
     line = " ".join(str(error).split())
@@ -69,23 +71,34 @@ def _obey(order: dict[str, Any]) -> Any:
         from etude.curriculum.launch.estimate import measure
 
         return measure(Path(argument))
+    execute_logged(Path(argument))
+    return None
+
+
+def execute_logged(run_folder: Path, stop: Callable[[], bool] = lambda: False, patience: float = 0.0) -> bool:
+    """Execute a run as `execute` does, and write what its process prints to the log in its folder."""
     from etude.curriculum.runner import execute
     from etude.curriculum.study import RunFolder
 
-    folder = RunFolder(Path(argument))
+    folder = RunFolder(run_folder)
     folder.path.mkdir(parents=True, exist_ok=True)
+    before = [os.dup(stream.fileno()) for stream in (sys.stdout, sys.stderr)]
     with folder.log.open("wb") as log:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-            os.dup2(log.fileno(), stream.fileno())
+        _redirect([log.fileno()] * 2)
     try:
-        execute(folder.path)
+        return execute(folder.path, stop, patience)
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        _redirect(before)
+        for handle in before:
+            os.close(handle)
         if not folder.log.stat().st_size:
             folder.log.unlink()
-    return None
+
+
+def _redirect(handles: Sequence[int]) -> None:
+    for stream, handle in zip((sys.stdout, sys.stderr), handles, strict=True):
+        stream.flush()
+        os.dup2(handle, stream.fileno())
 
 
 if __name__ == "__main__":

@@ -208,6 +208,48 @@ def test_a_run_that_failed_goes_on_to_the_same_records(
     assert same(policy_of(broken, 256), policy_of(undisturbed, 256))
 
 
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_run_that_is_asked_to_stop_saves_between_checkpoints_and_goes_on_to_the_same_records(
+    make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    monkeypatch.setattr("etude.curriculum.runner.STRETCH", 64)
+    changes = {"evaluation": {"every": 256, "episodes": 2}, "budget": 512, "regimes": ["scratch"], **AGENTS[agent]}
+    undisturbed, stopped = (make_study(name, **changes).run("scratch-seed0") for name in ("undisturbed", "stopped"))
+    assert execute(undisturbed.path)
+    steps = []
+    for asked in (3, 1, 2):
+        calls = iter(range(1, 100))
+        assert not execute(stopped.path, stop=lambda calls=calls, asked=asked: next(calls) == asked)
+        status = run_status(stopped)
+        assert (status.state, status.reason) == ("pending", f"stopped and saved at step {status.step}")
+        steps.append(status.step)
+    assert steps == [192, 256, 384]
+    assert execute(stopped.path)
+    assert stopped.evaluations.read_bytes() == undisturbed.evaluations.read_bytes()
+    assert stopped.training.read_bytes() == undisturbed.training.read_bytes()
+    assert same(policy_of(stopped, 512), policy_of(undisturbed, 512))
+
+
+def test_a_run_that_another_machine_took_over_leaves_its_folder_to_it(
+    make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("etude.curriculum.holding.BEAT", 0.02)
+    monkeypatch.setattr("etude.curriculum.runner.STRETCH", 64)
+    run = make_study(budget=65_536, evaluation={"every": 65_536, "episodes": 2}).run("scratch-seed0")
+    other = json.dumps({"who": "process 7 on far-away", "host": "far-away"})
+
+    def take_over() -> bool:
+        (run.path / ".holder").write_text(other)
+        run.status.write_text("theirs")
+        time.sleep(0.1)
+        return False
+
+    with pytest.raises(RunError, match="process 7 on far-away has taken over this run"):
+        execute(run.path, stop=take_over)
+    assert (run.path / ".holder").read_text() == other
+    assert run.status.read_text() == "theirs"
+
+
 @pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_records(make_study: MakeStudy) -> None:
     undisturbed, killed = (make_study(name, budget=1024).run("scratch-seed0") for name in ("undisturbed", "killed"))

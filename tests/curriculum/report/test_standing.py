@@ -8,6 +8,7 @@ from etude.curriculum.report.standing import print_standing
 
 def row(run: str, state: str = "pending", step: int = 0, **more: Any) -> dict[str, Any]:
     usual = {"steps": 12_288, "task": None, "score": None, "seconds_left": None, "reason": None, "exact": True}
+    usual |= {"job": None}
     return {"run": run, "state": state, "step": step} | usual | more
 
 
@@ -53,3 +54,11 @@ def test_long_names_leave_room_for_the_share_of_the_steps() -> None:
     assert "sequential-seed0 press-button 25% 88.1 2:03:20" in lines
     assert "sequential-without-drop-in-drawer-seed12 failed 50%" in lines
     assert "isolated-reach-seed0 pending 0%" in lines
+
+
+def test_a_job_that_waits_is_told_instead_of_the_command_to_give_again() -> None:
+    waiting = row("joint-seed0", "pending", 1_024, reason="stopped and saved", job="Slurm job 1_0: pending (Resources)")
+    at_work = row("scratch-seed0", "running", 1_024, job="Slurm job 1_1: running")
+    lines = printed([waiting, at_work])
+    assert "joint-seed0 pending 1,024 of 12,288" in lines
+    assert lines[-1] == "joint-seed0: Slurm job 1_0: pending (Resources)"
