@@ -10,10 +10,10 @@ from statistics import mean
 
 from rich.console import Console
 
+from etude.curriculum.holding import holder
 from etude.curriculum.launch.display import make_display
 from etude.curriculum.launch.estimate import makespan
 from etude.curriculum.status import Status, study_status, study_statuses
-from etude.curriculum.study import is_held
 
 EVERY = 1.0
 
@@ -60,4 +60,4 @@ def seconds_left(statuses: Mapping[str, Status]) -> float | None:
 
 def _at_work(study: Path) -> bool:
     """Whether a command, or a worker of its own, is at work."""
-    return is_held(study) or any(status.state == "running" for status in study_statuses(study).values())
+    return holder(study) is not None or any(status.state == "running" for status in study_statuses(study).values())

@@ -123,7 +123,8 @@ class EpisodeTally(VectorWrapper[Any, Any, Any, Any, Any]):
         own = dict(self.unwrapped.snapshot()) if self.exact else {}  # type: ignore[attr-defined]
         for name, value in own.items():
             if name in ("tally", "ended") or not isinstance(value, np.ndarray) or value.dtype.hasobject:
-                told = f"snapshot()[{name!r}] is {_kind(value)}; must be an array of numbers, or text, not named tally or ended"
+                right = "an array of numbers or text, not named tally or ended"
+                told = f"snapshot()[{name!r}] is {_kind(value)}; must be {right}"
                 raise RunError(f"{type(self.unwrapped).__name__}: {told}")
         return {**own, "tally": self._returns.copy(), "ended": np.array(self._ended, np.float64).reshape(-1, 2)}
 

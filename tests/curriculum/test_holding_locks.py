@@ -4,23 +4,23 @@ import sys
 import threading
 from pathlib import Path
 
-from etude.curriculum.study import hold, is_held
+from etude.curriculum.holding import hold, holder
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from etude.curriculum.study import hold
+from etude.curriculum.holding import hold
 with hold(Path(sys.argv[1])) as got:
-    print(got, flush=True)
+    print(got is not None, flush=True)
     time.sleep(60)
 """
 
 
 def test_a_folder_is_held_by_one_alone(tmp_path: Path) -> None:
-    assert not is_held(tmp_path)
+    assert not holder(tmp_path)
     with hold(tmp_path) as first, hold(tmp_path) as second:
-        assert (first, second) == (True, False) and is_held(tmp_path)
-    assert not is_held(tmp_path)
+        assert first and second is None and holder(tmp_path)
+    assert not holder(tmp_path)
 
 
 def test_whoever_looks_keeps_nobody_from_holding(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_whoever_looks_keeps_nobody_from_holding(tmp_path: Path) -> None:
 
     def look() -> None:
         while not stop.is_set():
-            is_held(tmp_path)
+            holder(tmp_path)
 
     looking = threading.Thread(target=look)
     looking.start()
@@ -43,7 +43,7 @@ def test_whoever_looks_keeps_nobody_from_holding(tmp_path: Path) -> None:
 
 def test_a_killed_process_holds_nothing_any_more(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", HOLDS, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None and process.stdout.readline() == "True\n" and is_held(tmp_path)
+    assert process.stdout is not None and process.stdout.readline() == "True\n" and holder(tmp_path)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     with hold(tmp_path) as got:
