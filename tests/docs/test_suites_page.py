@@ -64,6 +64,9 @@ def test_the_suite_of_a_composition_differs_from_quick_as_the_page_says(name: st
         "name": name,
         "tasks": tasks,
         "budget": budget,
+        "agent": "ppo-gripper",
+        "method": "clone",
+        "task_id": "part",
     }
     assert tasks == [*get_task(name).parts, name]
 
