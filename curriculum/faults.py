@@ -77,7 +77,7 @@ def _path(loc: tuple[int | str, ...], settings: Any) -> str:
     for key in loc:
         if not isinstance(settings, dict | list | tuple):
             break
-        keys.append(str(key))
+        keys.append(" ".join(str(key).split()))
         known = key in settings if isinstance(settings, dict) else isinstance(key, int) and key < len(settings)
         settings = settings[key] if known else {}  # type: ignore[index]
     return ".".join(keys)

@@ -72,7 +72,8 @@ def read_jobs(study: Path) -> Jobs | None:
 
 def forget_jobs(study: Path) -> None:
     """Say that no jobs are at work any more."""
-    _path(study).unlink(missing_ok=True)
+    if _path(study).exists():  # A folder that is read-only refuses to remove even what is not there.
+        _path(study).unlink(missing_ok=True)
 
 
 def open_jobs(study: Path) -> dict[str, tuple[str, JobState]]:

@@ -125,7 +125,7 @@ def test_a_suites_file_without_its_ending_is_led_to_it(capsys: pytest.CaptureFix
 def test_the_command_that_goes_on_is_the_one_that_was_given(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("etude.curriculum.launch.run_study", lambda *arguments: cli.INTERRUPTED)
+    monkeypatch.setattr("etude.curriculum.launch.run_study", lambda *arguments, **options: cli.INTERRUPTED)
     for given in ("run smoke 'seeds=[0]'", "run smoke --out=a --jobs=2"):
         assert cli.main(shlex.split(given)) == 130
         assert capsys.readouterr().out.endswith(f"this goes on:\n  etude {given}\n")
@@ -134,7 +134,7 @@ def test_the_command_that_goes_on_is_the_one_that_was_given(
 def test_a_study_that_cannot_be_written_goes_on_with_the_same_command(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*arguments: object) -> int:
+    def full(*arguments: object, **options: object) -> int:
         raise OSError(28, "No space left on device", "studies/smoke/references.json")
 
     monkeypatch.setattr("etude.curriculum.launch.run_study", full)

@@ -114,7 +114,7 @@ def test_environments_are_exact_where_they_have_a_snapshot() -> None:
     assert EpisodeTally(make_vector("reach", 1)).exact
     envs = EpisodeTally(make_vector("pole", 2))
     envs.reset(seed=0)
-    assert not envs.exact and list(envs.snapshot()) == ["tally"]
+    assert not envs.exact and list(envs.snapshot()) == ["tally", "ended"]
 
 
 def test_a_suites_tasks_share_their_spaces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,7 +140,7 @@ def test_an_oracle_no_better_than_failing_stops_a_study_before_it_trains(
 
     register_oracle(Stands)
     study = make_study(tasks=["pole"])
-    at_work = _Study(read_suite(study.path), study, 1, Console(quiet=True))
+    at_work = _Study(read_suite(study.path), study, 1, Console(quiet=True), None)
     at_work.missing = ["pole"]
 
     class Here:
