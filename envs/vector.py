@@ -304,7 +304,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """Call a method of the task; what it raises is told with its name, an episode's seed and the step."""
         try:
             return getattr(self.task, what)(self.scene, *arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             place = self._place(int(arguments[0][0]) if arguments else 0)
             if isinstance(error, RequestError):
                 raise RequestError(f"task {self.task.id}: {what}: {error} ({place})") from error

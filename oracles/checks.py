@@ -42,7 +42,7 @@ class Played:
     solved: float = np.inf
     unsolved: float = -np.inf
     illegal: str | None = None
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 class _Noting(VectorWrapper[Any, Any, Any, Any, Any]):
@@ -96,7 +96,7 @@ def played(subject: Subject) -> Played:
                 found.episodes["zero"] = rollout(env, zero_policy(env), seeds)
                 if own is not None:
                     found.episodes["floor"] = rollout(env, scripted_policy(own, env), seeds)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             found.error = error
     seen: Played = subject.played
     return seen

@@ -113,6 +113,28 @@ def test_a_start_that_raises_is_told_with_its_seed(make: MakeVector) -> None:
         make("bad", 1).reset(seed=9)
 
 
+def test_one_that_asks_to_exit_is_told_as_one_that_raises(make: MakeVector) -> None:
+    def advance(self: Any, scene: Any, ids: Any) -> None:
+        raise SystemExit(3)
+
+    bad_task(advance=advance)
+    env = make("bad", 1)
+    env.reset(seed=9)
+    with pytest.raises(RunError, match=r"^task bad: advance raised SystemExit: 3 .*; seed 9, .* step 1\)"):
+        env.step(np.zeros((1, 4)))
+
+
+def test_an_interrupt_goes_through(make: MakeVector) -> None:
+    def advance(self: Any, scene: Any, ids: Any) -> None:
+        raise KeyboardInterrupt
+
+    bad_task(advance=advance)
+    env = make("bad", 1)
+    env.reset(seed=9)
+    with pytest.raises(KeyboardInterrupt):
+        env.step(np.zeros((1, 4)))
+
+
 def test_a_word_that_the_scene_lacks_is_told_with_the_task_and_its_seed(make: MakeVector) -> None:
     bad_task(advance=lambda self, scene, ids: scene.joint("knbo"))
     env = make("bad", 1)
