@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from etude.envs.errors import RequestError, RunError
 from etude.envs.registry import task_class
 from etude.envs.tabletop.camera import Camera
-from etude.envs.tabletop.observation import Observer, observation_space
+from etude.envs.tabletop.observation import PLACES, Observer, observation_space
 from etude.envs.tabletop.scene import CONTROL_RATE, Scene
 
 Observations = NDArray[np.float32]
@@ -115,6 +115,8 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         Raises:
             ValueError: the number of seeds or the mask's shape is wrong, or the mask is empty.
             TypeError: the mask is no array of bools.
+            RequestError: the task gave a success of the wrong shape or type.
+            RunError: the task raised something, or an episode starts with an observation that is not finite.
         """
         seeds = self._spread(seed)
         mask = self._mask(options)
@@ -122,7 +124,9 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             if mask[i] and own is not None:
                 self.seed_with(i, *seeding.np_random(own))
         self._begin(np.flatnonzero(mask))
-        return self._observe(), self._info(mask)
+        observations = self._observe()
+        self._require_start(observations, mask)
+        return observations, self._info(mask)
 
     def step(
         self, actions: NDArray[Any]
@@ -161,6 +165,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             self._last_parts = self.task.part(self.scene)
             self._begin(np.flatnonzero(truncated))
             observations = self._observe()
+            self._require_start(observations, truncated)
             info |= self._info()
         return observations, rewards, np.zeros(self.num_envs, np.bool_), truncated, info
 
@@ -320,6 +325,16 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         if values.shape != (self.num_envs,):
             told = f"{what} has shape {values.shape}, must be ({self.num_envs},)"
             raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
+
+    def _require_start(self, observations: Observations, begun: NDArray[np.bool_]) -> None:
+        if isfinite(np.add.reduce(observations, axis=None)):
+            return
+        broken = begun & ~np.isfinite(observations).all(axis=1)
+        if broken.any():
+            i = int(np.flatnonzero(broken)[0])
+            words = [word for word, place in PLACES.items() if not np.isfinite(observations[i, place]).all()]
+            told = f"environment {i} starts with an observation that is not finite in {', '.join(words)}"
+            raise RunError(f"task {self.task.id}: {told} ({self._place(i)})")
 
     def _require_sound(self, observations: Observations, rewards: NDArray[np.float64]) -> None:
         self._require_shape("reward", rewards)

@@ -113,6 +113,40 @@ def test_a_start_that_raises_is_told_with_its_seed(make: MakeVector) -> None:
         make("bad", 1).reset(seed=9)
 
 
+def blurred(*blurs: bool) -> Callable[..., Any]:
+    """Starts; in those that are to be blurred the last simulation's goal is no number."""
+    following = iter(blurs)
+
+    def reset(self: Any, scene: Any, ids: Any, rngs: Any) -> None:
+        Reach.reset(self, scene, ids, rngs)
+        if next(following):
+            scene.goal[ids[-1], 1] = np.nan
+
+    return reset
+
+
+def test_a_start_whose_observation_is_not_finite_is_told(make: MakeVector) -> None:
+    bad_task(reset=blurred(True, False, True))
+    told = r"^task bad: environment 1 starts with an observation that is not finite in goal, .*[(]seed 6, episode 1 .* step 0"
+    env = make("bad", 2)
+    with pytest.raises(RunError, match=told):
+        env.reset(seed=5)
+    env.reset(seed=5)
+    with pytest.raises(RunError, match=told.replace("episode 1", "episode 2")):
+        env.reset(options={"reset_mask": np.array([False, True])})
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_a_later_start_whose_observation_is_not_finite_is_told(mode: str, make: MakeVector) -> None:
+    bad_task(reset=blurred(False, True), horizon=1)
+    env = make("bad", 2, autoreset_mode=mode)
+    env.reset(seed=5)
+    with pytest.raises(RunError, match="^task bad: environment 1 .*seed 6, episode 2 of that seed") as caught:
+        for _ in range(2):
+            env.step(np.zeros((2, 4)))
+    assert "not finite" in str(caught.value) and "step 0" in str(caught.value)
+
+
 def test_one_that_asks_to_exit_is_told_as_one_that_raises(make: MakeVector) -> None:
     def advance(self: Any, scene: Any, ids: Any) -> None:
         raise SystemExit(3)
