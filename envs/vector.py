@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -178,10 +178,22 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         return self._last_parts.copy() if final else self.task.part(self.scene)
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
-        """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far."""
+        """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far.
+
+        Raises:
+            RequestError: what the task adds is no dict, or has a word that is there already.
+            RunError: the task raised something.
+        """
         words = {word: np.array(getattr(self.scene, word)) for word in PRIVILEGED}
-        words |= {word: np.array(value) for word, value in self._ask("privileged").items()}
-        return words | {"elapsed": self._elapsed.copy()}
+        words["elapsed"] = self._elapsed.copy()
+        own = self._ask("privileged")
+        if not isinstance(own, Mapping):
+            told = f"privileged gives {own!r:.60}, must be a dict of arrays by word"
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
+        if taken := words.keys() & own.keys():
+            told = f"privileged gives {', '.join(sorted(taken))}, of which oracles read the scene's; take other words"
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
+        return words | {word: np.array(value) for word, value in own.items()}
 
     def snapshot(self) -> Snapshot:
         """Everything that a bit-exact continuation needs, as plain arrays."""

@@ -185,6 +185,22 @@ def test_what_it_tells_its_oracle_is_told_too_where_it_raises(make: MakeVector) 
         env.privileged_state()
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (None, "privileged gives None, must be a dict of arrays by word"),
+        ({"knob": np.zeros((1, 3)), "tcp": np.zeros((1, 3))}, "privileged gives tcp, of which oracles read the scene's"),
+        ({"elapsed": np.zeros(1)}, "privileged gives elapsed, of which oracles read"),
+    ],
+)
+def test_what_a_task_may_not_tell_its_oracle_is_refused(given: Any, told: str, make: MakeVector) -> None:
+    bad_task(privileged=lambda self, scene: given)
+    env = make("bad", 1)
+    env.reset(seed=9)
+    with pytest.raises(RequestError, match=rf"^task bad: {told}.* \(seed 9, .* step 0\)$"):
+        env.privileged_state()
+
+
 @pytest.mark.parametrize("bad", [np.zeros((2, 3)), np.zeros(4), np.zeros((3, 4)), 0.0])
 def test_actions_of_the_wrong_shape_are_refused(bad: object, make: MakeVector) -> None:
     env = make("reach", 2)
