@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
@@ -20,6 +21,7 @@ from etude.envs.registry import task_class
 from etude.envs.tabletop.camera import Camera
 from etude.envs.tabletop.observation import PLACES, Observer, observation_space
 from etude.envs.tabletop.scene import CONTROL_RATE, Scene
+from etude.envs.task import Task
 
 Observations = NDArray[np.float32]
 Info = dict[str, Any]
@@ -323,11 +325,25 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             return getattr(self.task, what)(self.scene, *arguments)
         except (Exception, SystemExit) as error:
             place = self._place(int(arguments[0][0]) if arguments else 0)
+            what += self._within(what, error)
             if isinstance(error, RequestError):
                 raise RequestError(f"task {self.task.id}: {what}: {error} ({place})") from error
             cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
             told = f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where; {place})"
             raise RunError(f"task {self.task.id}: {told}") from error
+
+    def _within(self, what: str, error: BaseException) -> str:
+        """Which method of the task's, or of a part's, that `what` calls it was, as `: mark`; nothing if none."""
+        within, prepare = "", getattr(getattr(self.task, "prepare", None), "__code__", None)
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            name, names = frame.f_code.co_name, frame.f_code.co_varnames
+            owner = frame.f_locals.get(names[0]) if frame.f_code.co_argcount else None
+            if isinstance(owner, Task) and name.isidentifier():
+                own = "" if owner.id == self.task.id else f" of {owner.id}"
+                within = "" if name == what and not own else f": {name}{own}"
+            elif frame.f_code is prepare:  # In `compose` it is a function.
+                within = ": prepare"
+        return within
 
     def _place(self, i: int = 0) -> str:
         others = f", and {self.num_envs - 1} beside it" if self.num_envs > 1 else ""

@@ -8,6 +8,7 @@ from etude.envs import RequestError, RunError, register_task
 from etude.envs.single import TabletopEnv
 from etude.envs.tabletop.reach import Reach
 from etude.envs.vector import TabletopVectorEnv
+from etude.oracles import compose
 
 MakeVector = Callable[..., TabletopVectorEnv]
 
@@ -111,6 +112,46 @@ def test_a_start_that_raises_is_told_with_its_seed(make: MakeVector) -> None:
     bad_task(reset=reset)
     with pytest.raises(RunError, match=r"^task bad: reset raised IndexError: far .*; seed 9, .* step 0\)"):
         make("bad", 1).reset(seed=9)
+
+
+@pytest.mark.parametrize(
+    ("hook", "told"),
+    [
+        ("mark", "reset: mark"),
+        ("furnish", "reset: furnish"),
+        ("progress", "reward: progress"),
+        ("reward", "reward"),
+    ],
+)
+def test_what_raises_within_a_method_is_told_with_its_own_name(hook: str, told: str, make: MakeVector) -> None:
+    def raises(self: Any, *_: Any) -> Any:
+        raise KeyError("far")
+
+    raises.__code__ = raises.__code__.replace(co_name=hook)
+    bad_task(**{hook: raises})
+    env = make("bad", 1)
+    with pytest.raises(RunError, match=rf"^task bad: {told} raised KeyError: 'far' "):
+        env.reset(seed=9)
+        env.step(np.zeros((1, 4)))
+
+
+def test_what_a_part_raises_is_told_with_the_parts_name(make: MakeVector) -> None:
+    def mark(self: Any, scene: Any, ids: Any) -> None:
+        raise KeyError("far")
+
+    bad_task(mark=mark)
+    compose("bad-twice", ["bad", "bad"])
+    with pytest.raises(RunError, match="^task bad-twice: reset: mark of bad raised KeyError: 'far' .*seed 9"):
+        make("bad-twice", 1).reset(seed=9)
+
+
+def test_what_a_compositions_prepare_raises_is_told_as_its(make: MakeVector) -> None:
+    def put(scene: Any, ids: Any, rngs: Any) -> None:
+        scene.joint("knbo")
+
+    compose("put-reach", ["reach"], prepare=put)
+    with pytest.raises(RequestError, match="^task put-reach: reset: prepare: the scene has no joint 'knbo'.*seed 9"):
+        make("put-reach", 1).reset(seed=9)
 
 
 def blurred(*blurs: bool) -> Callable[..., Any]:
