@@ -230,7 +230,10 @@ def test_what_it_tells_its_oracle_is_told_too_where_it_raises(make: MakeVector) 
     ("given", "told"),
     [
         (None, "privileged gives None, must be a dict of arrays by word"),
-        ({"knob": np.zeros((1, 3)), "tcp": np.zeros((1, 3))}, "privileged gives tcp, of which oracles read the scene's"),
+        (
+            {"knob": np.zeros((1, 3)), "tcp": np.zeros((1, 3))},
+            "privileged gives tcp, of which oracles read the scene's",
+        ),
         ({"elapsed": np.zeros(1)}, "privileged gives elapsed, of which oracles read"),
     ],
 )
