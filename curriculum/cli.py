@@ -455,7 +455,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # A task's or an agent's own code may ask to exit.
         if os.environ.get("ETUDE_TRACEBACK"):
             traceback.print_exc()
         line, code = _explain(error)
@@ -466,7 +466,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(code)
 
 
-def _explain(error: Exception) -> tuple[str, int]:
+def _explain(error: BaseException) -> tuple[str, int]:
     """What to say of a failure, and the exit code."""
     from etude.envs.errors import RequestError, RunError
 

@@ -39,13 +39,29 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
         path: where it shall be.
         write: makes it, at a path with the same suffix.
     """
-    aside = path.with_name(f".{path.stem}.aside{path.suffix}")
+    aside = _aside_file(path)
     try:
         with naming(path):
             write(aside)
             os.replace(aside, path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def try_file(path: Path) -> None:
+    """Whether `write_file` could begin, before there is something to write; leaves nothing.
+
+    Raises:
+        OSError: it could not.
+    """
+    aside = _aside_file(path)
+    with naming(path):
+        aside.touch()
+        aside.unlink()
+
+
+def _aside_file(path: Path) -> Path:
+    return path.with_name(f".{path.stem}.aside{path.suffix}")
 
 
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from etude.curriculum.pictures import Frame, Sheet, check_suffix, write_frames
 from etude.curriculum.players import Player, find_player
-from etude.curriculum.saves import write_file
+from etude.curriculum.saves import try_file, write_file
 from etude.envs import RequestError, RunError, get_task, stream_seed
 from etude.envs.tabletop.camera import NEEDS
 from etude.oracles import evaluation_seeds, fingerprint, floor, measure_references, score
@@ -148,13 +148,17 @@ def check_out(out: Path) -> None:
     """Whether episodes can be written there, before they are played.
 
     Raises:
-        RequestError: its suffix is unknown, its folder missing, or it is a folder.
+        RequestError: its suffix is unknown, its folder missing, it is a folder, or it cannot be written there.
     """
     check_suffix(out)
-    if not out.parent.is_dir():
-        raise RequestError(f"{out}: there is no folder {out.parent}; make it first")
-    if out.is_dir():
-        raise RequestError(f"{out}: is a folder; name a file")
+    try:
+        if not out.parent.is_dir():
+            raise RequestError(f"{out}: there is no folder {out.parent}; make it first")
+        if out.is_dir():
+            raise RequestError(f"{out}: is a folder; name a file")
+        try_file(out)
+    except OSError as error:
+        raise RequestError(f"{out}: cannot be written ({error.strerror}); name another place") from error
 
 
 def write_episodes(watch: Watch, out: Path, sheet: Sheet | None = None) -> list[Moment]:

@@ -112,7 +112,7 @@ class ForeignVectorEnv(SyncVectorEnv[Any, Any]):
         self._task, self._privileged = task, privileged
         try:
             super().__init__([make] * num_envs, autoreset_mode=AutoresetMode(autoreset_mode))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             raise RequestError(f"task {task}: {gymnasium_id} cannot be made: {reason}") from error
 
@@ -161,7 +161,7 @@ class _Played(gymnasium.Wrapper[Any, Any, Any, Any]):
             yield
         except (RequestError, RunError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
             raise self._fault(f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where)") from error
 

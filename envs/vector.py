@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import traceback
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 from etude.envs.errors import RequestError, RunError
 from etude.envs.registry import task_class
 from etude.envs.tabletop.camera import Camera
-from etude.envs.tabletop.observation import Observer, observation_space
+from etude.envs.tabletop.observation import PLACES, Observer, observation_space
 from etude.envs.tabletop.scene import CONTROL_RATE, Scene
+from etude.envs.task import Task
 
 Observations = NDArray[np.float32]
 Info = dict[str, Any]
@@ -115,6 +117,8 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         Raises:
             ValueError: the number of seeds or the mask's shape is wrong, or the mask is empty.
             TypeError: the mask is no array of bools.
+            RequestError: the task gave a success of the wrong shape or type.
+            RunError: the task raised something, or an episode starts with an observation that is not finite.
         """
         seeds = self._spread(seed)
         mask = self._mask(options)
@@ -122,7 +126,9 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             if mask[i] and own is not None:
                 self.seed_with(i, *seeding.np_random(own))
         self._begin(np.flatnonzero(mask))
-        return self._observe(), self._info(mask)
+        observations = self._observe()
+        self._require_start(observations, mask)
+        return observations, self._info(mask)
 
     def step(
         self, actions: NDArray[Any]
@@ -161,6 +167,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             self._last_parts = self.task.part(self.scene)
             self._begin(np.flatnonzero(truncated))
             observations = self._observe()
+            self._require_start(observations, truncated)
             info |= self._info()
         return observations, rewards, np.zeros(self.num_envs, np.bool_), truncated, info
 
@@ -173,10 +180,22 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         return self._last_parts.copy() if final else self.task.part(self.scene)
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
-        """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far."""
+        """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far.
+
+        Raises:
+            RequestError: what the task adds is no dict, or has a word that is there already.
+            RunError: the task raised something.
+        """
         words = {word: np.array(getattr(self.scene, word)) for word in PRIVILEGED}
-        words |= {word: np.array(value) for word, value in self._ask("privileged").items()}
-        return words | {"elapsed": self._elapsed.copy()}
+        words["elapsed"] = self._elapsed.copy()
+        own = self._ask("privileged")
+        if not isinstance(own, Mapping):
+            told = f"privileged gives {own!r:.60}, must be a dict of arrays by word"
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
+        if taken := words.keys() & own.keys():
+            told = f"privileged gives {', '.join(sorted(taken))}, of which oracles read the scene's; take other words"
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
+        return words | {word: np.array(value) for word, value in own.items()}
 
     def snapshot(self) -> Snapshot:
         """Everything that a bit-exact continuation needs, as plain arrays."""
@@ -304,13 +323,27 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """Call a method of the task; what it raises is told with its name, an episode's seed and the step."""
         try:
             return getattr(self.task, what)(self.scene, *arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             place = self._place(int(arguments[0][0]) if arguments else 0)
+            what += self._within(what, error)
             if isinstance(error, RequestError):
                 raise RequestError(f"task {self.task.id}: {what}: {error} ({place})") from error
             cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
             told = f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where; {place})"
             raise RunError(f"task {self.task.id}: {told}") from error
+
+    def _within(self, what: str, error: BaseException) -> str:
+        """Which method of the task's, or of a part's, that `what` calls it was, as `: mark`; nothing if none."""
+        within, prepare = "", getattr(getattr(self.task, "prepare", None), "__code__", None)
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            name, names = frame.f_code.co_name, frame.f_code.co_varnames
+            owner = frame.f_locals.get(names[0]) if frame.f_code.co_argcount else None
+            if isinstance(owner, Task) and name.isidentifier():
+                own = "" if owner.id == self.task.id else f" of {owner.id}"
+                within = "" if name == what and not own else f": {name}{own}"
+            elif frame.f_code is prepare:  # In `compose` it is a function.
+                within = ": prepare"
+        return within
 
     def _place(self, i: int = 0) -> str:
         others = f", and {self.num_envs - 1} beside it" if self.num_envs > 1 else ""
@@ -320,6 +353,16 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         if values.shape != (self.num_envs,):
             told = f"{what} has shape {values.shape}, must be ({self.num_envs},)"
             raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
+
+    def _require_start(self, observations: Observations, begun: NDArray[np.bool_]) -> None:
+        if isfinite(np.add.reduce(observations, axis=None)):
+            return
+        broken = begun & ~np.isfinite(observations).all(axis=1)
+        if broken.any():
+            i = int(np.flatnonzero(broken)[0])
+            words = [word for word, place in PLACES.items() if not np.isfinite(observations[i, place]).all()]
+            told = f"environment {i} starts with an observation that is not finite in {', '.join(words)}"
+            raise RunError(f"task {self.task.id}: {told} ({self._place(i)})")
 
     def _require_sound(self, observations: Observations, rewards: NDArray[np.float64]) -> None:
         self._require_shape("reward", rewards)

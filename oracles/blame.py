@@ -25,7 +25,7 @@ def told_of(other: str | None = None) -> Iterator[None]:
         yield
     except (RequestError, RunError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         whose = _owner(error) or other
         if whose is None:
             raise
@@ -33,7 +33,7 @@ def told_of(other: str | None = None) -> Iterator[None]:
         raise RunError(f"{whose} raised {cause} (ETUDE_TRACEBACK=1 shows where)") from error
 
 
-def _owner(error: Exception) -> str | None:
+def _owner(error: BaseException) -> str | None:
     for frame, _ in traceback.walk_tb(error.__traceback__):
         code = frame.f_code
         first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None

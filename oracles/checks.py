@@ -42,7 +42,7 @@ class Played:
     solved: float = np.inf
     unsolved: float = -np.inf
     illegal: str | None = None
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 class _Noting(VectorWrapper[Any, Any, Any, Any, Any]):
@@ -96,7 +96,7 @@ def played(subject: Subject) -> Played:
                 found.episodes["zero"] = rollout(env, zero_policy(env), seeds)
                 if own is not None:
                     found.episodes["floor"] = rollout(env, scripted_policy(own, env), seeds)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             found.error = error
     seen: Played = subject.played
     return seen
@@ -111,7 +111,10 @@ def _whole(subject: Subject) -> Played:
 
 @check("oracle solves it steadily")
 def is_solved_by_its_oracle(subject: Subject) -> tuple[str, dict[str, float]]:
-    """Success at the last step, and the returns' standard deviation over their mean."""
+    """Success at the last step, and the returns' standard deviation over their mean.
+
+    That says how steady an oracle is where returns begin at 0 and all starts are about as hard, as on the tabletop.
+    """
     get_oracle(subject.spec.id)
     found = played(subject)
     if found.error is not None:
@@ -122,9 +125,11 @@ def is_solved_by_its_oracle(subject: Subject) -> tuple[str, dict[str, float]]:
     measured = {"return": seen["return"], "success": seen["success"], "variation": variation}
     if seen["success"] < SUCCESS:
         raise Failed(f"{told}; at least {SUCCESS:.0%} should succeed", measured)
-    if variation > VARIATION:
+    if variation <= VARIATION:
+        return told, measured
+    if subject.tabletop:
         raise Failed(f"{told}; at most {VARIATION:.0%} should vary", measured)
-    return told, measured
+    return f"{told}, which off the tabletop may be that of the starts", measured
 
 
 @check("oracle acts legally")

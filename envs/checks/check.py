@@ -65,7 +65,7 @@ class Check:
             return Finding(self.name, "failed", _line(reason), reason.measured)
         except (RequestError, RunError) as error:
             return Finding(self.name, "failed", _line(error))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return Finding(self.name, "failed", f"{type(error).__name__}: {_line(error)}")
         seen, measured = answer if isinstance(answer, tuple) else (answer, {})
         return Finding(self.name, "passed", seen, measured)
@@ -90,5 +90,5 @@ def run_checks(subject: Subject, checks: Iterable[Check]) -> Iterator[Finding]:
         yield finding
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     return " ".join(str(error).split()) or "no reason given"

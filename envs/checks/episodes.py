@@ -41,7 +41,7 @@ class Wild:
     told: set[str] = field(default_factory=set)
     leaked: str | None = None
     warned: str = ""
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 def wild(subject: Subject) -> Wild:
@@ -53,7 +53,7 @@ def wild(subject: Subject) -> Wild:
         with closing(subject.make(2 * WILD, mode=mode)) as env:
             try:
                 _play(subject, env, found)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 found.error = error
             found.warned = found.warned or _warnings(env)
     seen: Wild = subject.wild

@@ -155,6 +155,7 @@ def test_a_studys_bare_name_is_led_to_its_folder(capsys: pytest.CaptureFixture[s
     [
         (RequestError("seeds: wrong"), 2, "etude: seeds: wrong\n"),
         (RunError("reach: diverged at 2048"), 1, "etude: reach: diverged at 2048\n"),
+        (SystemExit(3), 1, "etude: SystemExit: 3 (ETUDE_TRACEBACK=1 shows where)\n"),
         (ZeroDivisionError("two\nlines"), 1, "etude: ZeroDivisionError: two lines (ETUDE_TRACEBACK=1 shows where)\n"),
         (OSError(28, "No space left on device", "a/b"), 1, "etude: a/b: No space left on device\n"),
         (KeyboardInterrupt(), 130, "etude: interrupted\n"),

@@ -191,6 +191,7 @@ def test_a_run_that_cannot_be_watched_is_told_in_one_line(
         (["reach", "--out", "a.png", "--live"], "takes either --out FILE"),
         (["reach", "--out", "a.avi"], "a.avi: its ending says what to make of it; take .mp4, .gif, .png, .jpg"),
         (["reach", "--out", "nowhere/a.png"], "nowhere/a.png: there is no folder nowhere; make it first"),
+        (["reach", "--out", f"{'a' * 249}.png"], "a.png: cannot be written (File name too long); name another"),
         (["reach", "--out", "folder.png"], "folder.png: is a folder; name a file"),
         (["raech", "--out", "a.png"], "unknown task 'raech'; did you mean reach"),
         (["reach", "--out", "a.png", "--policy", "orcale"], "'orcale': no run's folder, nor one of oracle, random"),

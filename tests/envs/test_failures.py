@@ -8,6 +8,7 @@ from etude.envs import RequestError, RunError, register_task
 from etude.envs.single import TabletopEnv
 from etude.envs.tabletop.reach import Reach
 from etude.envs.vector import TabletopVectorEnv
+from etude.oracles import compose
 
 MakeVector = Callable[..., TabletopVectorEnv]
 
@@ -113,6 +114,102 @@ def test_a_start_that_raises_is_told_with_its_seed(make: MakeVector) -> None:
         make("bad", 1).reset(seed=9)
 
 
+@pytest.mark.parametrize(
+    ("hook", "told"),
+    [
+        ("mark", "reset: mark"),
+        ("furnish", "reset: furnish"),
+        ("progress", "reward: progress"),
+        ("reward", "reward"),
+    ],
+)
+def test_what_raises_within_a_method_is_told_with_its_own_name(hook: str, told: str, make: MakeVector) -> None:
+    def raises(self: Any, *_: Any) -> Any:
+        raise KeyError("far")
+
+    raises.__code__ = raises.__code__.replace(co_name=hook)
+    bad_task(**{hook: raises})
+    env = make("bad", 1)
+    with pytest.raises(RunError, match=rf"^task bad: {told} raised KeyError: 'far' "):
+        env.reset(seed=9)
+        env.step(np.zeros((1, 4)))
+
+
+def test_what_a_part_raises_is_told_with_the_parts_name(make: MakeVector) -> None:
+    def mark(self: Any, scene: Any, ids: Any) -> None:
+        raise KeyError("far")
+
+    bad_task(mark=mark)
+    compose("bad-twice", ["bad", "bad"])
+    with pytest.raises(RunError, match="^task bad-twice: reset: mark of bad raised KeyError: 'far' .*seed 9"):
+        make("bad-twice", 1).reset(seed=9)
+
+
+def test_what_a_compositions_prepare_raises_is_told_as_its(make: MakeVector) -> None:
+    def put(scene: Any, ids: Any, rngs: Any) -> None:
+        scene.joint("knbo")
+
+    compose("put-reach", ["reach"], prepare=put)
+    with pytest.raises(RequestError, match="^task put-reach: reset: prepare: the scene has no joint 'knbo'.*seed 9"):
+        make("put-reach", 1).reset(seed=9)
+
+
+def blurred(*blurs: bool) -> Callable[..., Any]:
+    """Starts; in those that are to be blurred the last simulation's goal is no number."""
+    following = iter(blurs)
+
+    def reset(self: Any, scene: Any, ids: Any, rngs: Any) -> None:
+        Reach.reset(self, scene, ids, rngs)
+        if next(following):
+            scene.goal[ids[-1], 1] = np.nan
+
+    return reset
+
+
+def test_a_start_whose_observation_is_not_finite_is_told(make: MakeVector) -> None:
+    bad_task(reset=blurred(True, False, True))
+    told = "^task bad: environment 1 starts with an observation .* not finite in goal, .*seed 6, episode 1 .* step 0"
+    env = make("bad", 2)
+    with pytest.raises(RunError, match=told):
+        env.reset(seed=5)
+    env.reset(seed=5)
+    with pytest.raises(RunError, match=told.replace("episode 1", "episode 2")):
+        env.reset(options={"reset_mask": np.array([False, True])})
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_a_later_start_whose_observation_is_not_finite_is_told(mode: str, make: MakeVector) -> None:
+    bad_task(reset=blurred(False, True), horizon=1)
+    env = make("bad", 2, autoreset_mode=mode)
+    env.reset(seed=5)
+    with pytest.raises(RunError, match="^task bad: environment 1 .*seed 6, episode 2 of that seed") as caught:
+        for _ in range(2):
+            env.step(np.zeros((2, 4)))
+    assert "not finite" in str(caught.value) and "step 0" in str(caught.value)
+
+
+def test_one_that_asks_to_exit_is_told_as_one_that_raises(make: MakeVector) -> None:
+    def advance(self: Any, scene: Any, ids: Any) -> None:
+        raise SystemExit(3)
+
+    bad_task(advance=advance)
+    env = make("bad", 1)
+    env.reset(seed=9)
+    with pytest.raises(RunError, match=r"^task bad: advance raised SystemExit: 3 .*; seed 9, .* step 1\)"):
+        env.step(np.zeros((1, 4)))
+
+
+def test_an_interrupt_goes_through(make: MakeVector) -> None:
+    def advance(self: Any, scene: Any, ids: Any) -> None:
+        raise KeyboardInterrupt
+
+    bad_task(advance=advance)
+    env = make("bad", 1)
+    env.reset(seed=9)
+    with pytest.raises(KeyboardInterrupt):
+        env.step(np.zeros((1, 4)))
+
+
 def test_a_word_that_the_scene_lacks_is_told_with_the_task_and_its_seed(make: MakeVector) -> None:
     bad_task(advance=lambda self, scene, ids: scene.joint("knbo"))
     env = make("bad", 1)
@@ -126,6 +223,25 @@ def test_what_it_tells_its_oracle_is_told_too_where_it_raises(make: MakeVector) 
     env = make("bad", 1)
     env.reset(seed=9)
     with pytest.raises(RunError, match=r"^task bad: privileged raised AttributeError: .*'knob'.*; seed 9, .* step 0\)"):
+        env.privileged_state()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (None, "privileged gives None, must be a dict of arrays by word"),
+        (
+            {"knob": np.zeros((1, 3)), "tcp": np.zeros((1, 3))},
+            "privileged gives tcp, of which oracles read the scene's",
+        ),
+        ({"elapsed": np.zeros(1)}, "privileged gives elapsed, of which oracles read"),
+    ],
+)
+def test_what_a_task_may_not_tell_its_oracle_is_refused(given: Any, told: str, make: MakeVector) -> None:
+    bad_task(privileged=lambda self, scene: given)
+    env = make("bad", 1)
+    env.reset(seed=9)
+    with pytest.raises(RequestError, match=rf"^task bad: {told}.* \(seed 9, .* step 0\)$"):
         env.privileged_state()
 
 

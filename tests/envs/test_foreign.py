@@ -158,6 +158,15 @@ def test_what_its_functions_do_wrong_is_told_too() -> None:
         env.step(np.ones((1, 1), np.float32))
 
 
+def test_a_function_that_asks_to_exit_is_told_too() -> None:
+    def leaves(env: Any) -> Any:
+        raise SystemExit(3)
+
+    register(privileged=leaves)
+    with pytest.raises(RunError, match="^task walk: privileged raised SystemExit: 3 .* step 0"):
+        measure_references("walk", 1)
+
+
 def test_one_that_cannot_be_made_is_a_line() -> None:
     register(options={"wrong": "making"})
     with pytest.raises(RequestError, match="^task walk: tests/Walk-v0 cannot be made: OSError: no such file$"):

@@ -48,6 +48,18 @@ def test_a_failure_of_an_oracles_is_told_as_its(monkeypatch: pytest.MonkeyPatch)
         measure_oracle("reach", episodes=2)
 
 
+def test_an_oracle_that_asks_to_exit_is_told_as_one_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Leaving(Oracle):
+        task = "reach"
+
+        def act(self, privileged: dict[str, Any]) -> Any:
+            raise SystemExit(3)
+
+    monkeypatch.setitem(oracles._classes, "reach", Leaving)
+    with pytest.raises(RunError, match="^oracle of reach raised SystemExit: 3"):
+        measure_oracle("reach", episodes=2)
+
+
 @pytest.mark.parametrize("method", ["reward", "success"])
 def test_a_wrong_shape_is_refused(method: str) -> None:
     task = make_mine(**{method: lambda self, scene: np.ones(1, bool)})

@@ -164,6 +164,25 @@ def test_an_environment_that_is_not_ours_pays_as_it_likes() -> None:
     assert [finding.outcome for finding in findings] == ["passed"] * 4 + ["not applicable"]
 
 
+def swings(self: Any, privileged: Any) -> Any:
+    """Pushes Pendulum's rod the way it moves."""
+    return 2.0 * np.sign(privileged["state"][:, 1:])
+
+
+def test_a_return_that_the_start_decides_is_told_and_not_judged_off_the_tabletop() -> None:
+    register_environment(
+        "Pendulum-v1",
+        id="swing",
+        privileged=lambda env: {"state": env.state},
+        success=lambda env: True,
+        horizon=20,
+    )
+    register_oracle(type("Swinging", (Oracle,), {"task": "swing", "act": swings}))
+    finding = found("oracle solves it steadily")(Subject("swing", episodes=8))
+    assert finding.outcome == "passed" and finding.reason.endswith("which off the tabletop may be that of the starts")
+    assert finding.measured["variation"] > 0.05
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", task_ids())
 def test_ours_pass_every_check(name: str) -> None:
