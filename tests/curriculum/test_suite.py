@@ -391,6 +391,6 @@ def test_regimes_that_a_suite_cannot_have_are_refused(tmp_path: Path) -> None:
         "agent.environments: 30 cannot be split evenly over 4 tasks, as the joint regime does; try 28 or 32"
     )
     assert fault("regimes=[joint]", "agent.environments=3").endswith("try 4")
-    assert fault("tasks=[reach, press-button, open-drawer, lift, carry, place, push, stack]", "budget=40_960", "orders=1_001") == (
-        "orders is 1_001, must be at most 1_000"
-    )
+    assert fault(
+        "tasks=[reach, press-button, open-drawer, lift, carry, place, push, stack]", "budget=40_960", "orders=1_001"
+    ) == ("orders is 1_001, must be at most 1_000")
