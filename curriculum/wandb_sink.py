@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from etude.curriculum.metrics.compute import finished_seeds, measure
+from etude.curriculum.metrics.compute import measure
 from etude.curriculum.metrics.curves import Curves, load_curves
 from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.report.figures import learning_curves
@@ -164,7 +164,7 @@ def _log_aggregate(run: Any, curves: Curves) -> None:
 
     metrics = measure(curves)
     for regime in curves.regimes:
-        seeds = finished_seeds(curves, (regime,))
+        seeds = curves.regimes[regime].finished
         if seeds:
             _log(run, _rows(StudyView(curves, seeds), regime, "" if regime == "sequential" else f"{regime}/"))
         run.summary[f"seeds/{regime}"] = counted(metrics["regimes"][regime]["seeds"])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.curves import Curves
-from etude.curriculum.plan import training_order
+from etude.curriculum.plan import plan_run, training_order
 
 if TYPE_CHECKING:
     from etude.curriculum.metrics.policies.stored import Policies
@@ -71,8 +71,8 @@ class StudyView:
         Raises:
             RequestError: the group trains on all tasks at once, or is none of the suite.
         """
-        budgets = [self.curves.suite.budget[task] for task in training_order(self.curves.suite, group)]
-        return np.cumsum(budgets, dtype=np.int64)
+        training_order(self.curves.suite, group)
+        return np.array([segment.end for segment in plan_run(self.curves.suite, group).segments], np.int64)
 
     def order(self, group: str) -> tuple[int, ...]:
         """The places in `tasks` of what a group's runs are trained on, one after another.

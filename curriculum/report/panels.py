@@ -120,7 +120,7 @@ def _composition(curves: Curves, metrics: Mapping[str, Any]) -> Panel:
     drawn: list[Line] = []
     for group in (group for group in since if group in curves.regimes):
         alone = group in ("scratch-total", "joint")
-        seeds = finished_seeds(curves, (group,)) if alone or not common else common
+        seeds = curves.regimes[group].finished if alone or not common else common
         lines = _lines(curves, group, index, seeds, since=since[group])
         drawn += [line for line in lines if not alone or line.seed is None]
     drawn.sort(key=lambda line: line.seed is None)

@@ -160,8 +160,8 @@ def test_a_run_that_was_interrupted_goes_on_to_the_same_records(
     with monkeypatch.context() as cut, pytest.raises(RunError, match="the power went"):
         cut.setattr(SB3Agent, "learn", stopping(SB3Agent.learn, after=calls))
         execute(run.path)
-    saved = [path.name for path in run.save.glob("*")]
-    assert saved == ([] if calls == 1 else [str(48 * (calls - 1))])
+    saved = [int(path.name) for path in run.save.glob("*")]
+    assert max(saved, default=0) == 48 * (calls - 1)
     execute(run.path)
     assert read_status(run.status).exact
     assert run.evaluations.read_bytes() == whole.evaluations.read_bytes()

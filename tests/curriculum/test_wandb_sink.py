@@ -17,7 +17,7 @@ from etude.curriculum.metrics.curves import load_curves
 from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.plan import run_names
 from etude.curriculum.records import read_evaluations
-from etude.curriculum.wandb_sink import SERVER_TIMEOUT, feed_study
+from etude.curriculum.wandb_sink import feed_study
 from etude.envs.errors import RequestError
 from etude.oracles.scores import score
 from tests.curriculum.studies import make_suite, realistic, write_run, write_study
@@ -250,8 +250,8 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
     assert feed_study(study, "offline")
     fed = time.perf_counter()
     assert not feed_study(study, "online")
-    # A busy machine is slow at feeding too; 3 s are left for its moods.
-    assert time.perf_counter() - fed < (fed - begun) + SERVER_TIMEOUT + 3
+    # What a dead server may cost in all, beside what feeding costs anyway.
+    assert time.perf_counter() - fed < (fed - begun) + 20
     if server is not None:
         listening.shutdown()
         listening.server_close()
