@@ -167,7 +167,7 @@ def read_recipe(algorithm: str, environments: int, parameters: Mapping[str, Any]
         at_switch = _read_spreads(at_switch)
     elif at_switch not in ("keep", "reset"):
         raise RequestError(f"{KEY}.{ours}: {at_switch!r}; must be keep or reset")
-    shrink = 1.0 if off_policy else _read_share("shrink", settings.pop("shrink", 1.0))
+    shrink = 1.0 if off_policy else _read_shrink(settings.pop("shrink", 1.0))
     taken = {name: p for name, p in inspect.signature(cls).parameters.items() if name not in OURS}
     for name in settings:
         if name in OURS:
@@ -270,9 +270,9 @@ def _check_range(name: str, value: Any, key: str) -> None:
         raise RequestError(f"{key}: {value}; must be positive, or -1 for one a step")
 
 
-def _read_share(name: str, value: Any) -> float:
+def _read_shrink(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-        raise RequestError(f"{KEY}.{name}: {value!r}; must be a number above 0 and at most 1")
+        raise RequestError(f"{KEY}.shrink: {value!r}; must be a number above 0 and at most 1")
     return float(value)
 
 

@@ -134,11 +134,14 @@ class SB3Agent:
         return cast(torch.Tensor, low + (high - low) * (actions + 1) / 2)
 
     def latest_observations(self, count: int) -> NDArray[Any]:
-        """At most so many of the latest observations that were learnt from, (M, ...), the oldest first."""
+        """At most so many of the latest observations that were learnt from, (M, ...)."""
         buffer = cast(Any, getattr(self._model, "rollout_buffer", None) or cast(Any, self._model).replay_buffer)
-        steps = len(buffer.observations) if buffer.full or not buffer.pos else buffer.pos
-        latest = buffer.observations[np.arange(buffer.pos - steps, buffer.pos) % len(buffer.observations)]
-        return np.array(latest.reshape(-1, *cast(Any, self._model.observation_space.shape))[-count:])
+        shape = cast(Any, self._model.observation_space.shape)
+        table = buffer.observations
+        in_a_row = table.size // (len(table) * int(np.prod(shape)))
+        rows = min(-(-count // in_a_row), buffer.size())
+        latest = table[np.arange(buffer.pos - rows, buffer.pos)]
+        return np.array(latest.reshape(-1, *shape)[-count:])
 
     def features(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The last hidden layer of the policy network, (N, F)."""

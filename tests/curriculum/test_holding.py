@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -32,6 +33,24 @@ def test_a_folder_is_held_until_its_holder_is_done(tmp_path: Path) -> None:
         with hold(tmp_path) as second:
             assert second is None
     assert holder(tmp_path) is None and not list(tmp_path.iterdir())
+
+
+def test_whoever_looks_keeps_nobody_from_holding(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            holder(tmp_path)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        for _ in range(200):
+            with hold(tmp_path) as got:
+                assert got
+    finally:
+        stop.set()
+        looking.join()
 
 
 def test_a_folder_whose_holder_was_killed_is_free_at_once(tmp_path: Path) -> None:

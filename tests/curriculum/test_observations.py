@@ -1,9 +1,13 @@
+import gymnasium
 import numpy as np
 import pytest
 
-from etude.curriculum.observations import EpisodeTally, TaskIdentity
-from etude.envs import make_vector
-from etude.envs.errors import RunError
+from etude.curriculum.evaluator import task_envs
+from etude.curriculum.observations import EpisodeTally, PartIdentity, TaskIdentity
+from etude.curriculum.suite import load_suite
+from etude.envs import get_task, make_vector
+from etude.envs.errors import RequestError, RunError
+from etude.oracles import get_oracle
 
 
 def test_the_one_hot_follows_every_observation_also_the_last_of_an_episode() -> None:
@@ -24,6 +28,38 @@ def test_the_one_hot_follows_every_observation_also_the_last_of_an_episode() -> 
         assert np.array_equal(infos["final_obs"][i][:size], expected_infos["final_obs"][i])
         assert told.single_observation_space.contains(infos["final_obs"][i])
         assert infos["final_obs"][i][size:].tolist() == [0, 1, 0]
+
+
+def test_a_composition_tells_the_part_whose_turn_it_is_also_of_the_last_observation_of_an_episode() -> None:
+    suite = load_suite("pick-place")
+    envs = task_envs(suite, "pick-place", 3)
+    task, oracle = get_task("pick-place"), get_oracle("pick-place")(3)
+    oracle.reset(np.arange(3))
+    observations, _ = envs.reset(seed=1)
+    told = [observations[:, -5:].argmax(axis=1)]
+    for _ in range(task.horizon):
+        observations, _, _, _, infos = envs.step(oracle.act(envs.unwrapped.privileged_state()))  # type: ignore[attr-defined]
+        assert (observations[:, -5:].sum(axis=1) == 1).all()
+        told.append(observations[:, -5:].argmax(axis=1))
+    for row, steps in enumerate(np.array(told)[:-1].T):
+        assert [suite.tasks[k] for k in dict.fromkeys(steps)] == list(task.parts), f"row {row}"
+    assert (told[-1] == suite.tasks.index("grasp")).all(), "the next episode has begun"
+    last = np.array([observation[-5:] for observation in infos["final_obs"]])
+    assert (last.argmax(axis=1) == suite.tasks.index("place")).all()
+    assert envs.single_observation_space.contains(infos["final_obs"][0])
+
+
+def test_of_a_primitive_its_own_place_is_told_whether_parts_are_or_not() -> None:
+    suite = load_suite("pick-place")
+    for mode in ("part", "onehot"):
+        envs = task_envs(suite.model_copy(update={"task_id": mode}), "carry", 2)
+        assert (envs.reset(seed=0)[0][:, -5:] == [0, 0, 1, 0, 0]).all()
+
+
+def test_environments_that_know_no_parts_cannot_tell_them() -> None:
+    gym_envs = gymnasium.vector.SyncVectorEnv([lambda: gymnasium.make("Pendulum-v1")])
+    with pytest.raises(RequestError, match="task_id: part needs a composition of tabletop tasks"):
+        PartIdentity(gym_envs, [0, 1], 2)
 
 
 def test_the_tally_tells_returns_and_successes_of_ended_episodes_once() -> None:

@@ -93,6 +93,7 @@ def test_algorithms_that_cannot_be_used_are_refused_by_name(algorithm: str, mess
         ("SAC", {"train_freq": 0}, "train_freq: 0; must be positive"),
         ("SAC", {"gradient_steps": 0}, "gradient_steps: 0; must be positive, or -1"),
         ("PPO", {"exploration": "more"}, "exploration: 'more'; must be keep or reset"),
+        ("PPO", {"exploration": [0.6, 0]}, r"exploration: \[0\.6, 0\]; must be positive numbers"),
         ("PPO", {"shrink": 0}, "shrink: 0; must be a number above 0 and at most 1"),
         ("SAC", {"shrink": 0.5}, "shrink: SAC takes no such parameter"),
         ("SAC", {"exploration": "reset"}, "exploration: SAC takes no such parameter"),

@@ -14,7 +14,7 @@ from etude.curriculum.agents.generators import generators_state
 from etude.curriculum.agents.sb3 import SB3Agent
 from etude.curriculum.observations import EpisodeTally
 from etude.envs import make_vector
-from etude.envs.errors import RunError
+from etude.envs.errors import RequestError, RunError
 
 FALLING = {"schedule": "linear", "start": 1e-3, "end": 0}
 PPO = {"n_steps": 8, "batch_size": 16, "n_epochs": 2, "learning_rate": FALLING, "clip_range": FALLING}
@@ -196,6 +196,24 @@ def test_the_spread_of_the_actions_is_kept_or_reset_at_a_switch_and_nothing_else
     assert not torch.equal(untrained, learnt)
     assert torch.equal(after["log_std"], untrained if choice == "reset" else learnt)
     assert same(others, [value for name, value in after.items() if name != "log_std"])
+
+
+def test_each_task_but_the_first_begins_with_the_spreads_that_are_given() -> None:
+    agent = make("PPO", PPO | {"exploration": [0.7]}, pendulums())
+    policy = agent._model.policy
+    untrained = policy.state_dict()["log_std"].clone()
+    agent.begin_task("first", pendulums(), budget=640)
+    assert torch.equal(policy.state_dict()["log_std"], untrained)
+    agent.learn(640)
+    agent.begin_task("second", pendulums(), budget=640)
+    assert policy.state_dict()["log_std"].exp().tolist() == pytest.approx([0.7])
+
+
+def test_there_are_as_many_spreads_as_action_components() -> None:
+    with pytest.raises(
+        RequestError, match=r"exploration: \[0.7, 0.7\]; must be one number an action component .* are 1$"
+    ):
+        make("PPO", PPO | {"exploration": [0.7, 0.7]}, pendulums())
 
 
 @pytest.mark.parametrize("algorithm", ["PPO", "A2C"])
