@@ -139,7 +139,7 @@ class SB3Agent:
         shape = cast(Any, self._model.observation_space.shape)
         table = buffer.observations
         in_a_row = table.size // (len(table) * int(np.prod(shape)))
-        rows = min(-(-count // in_a_row), buffer.size())
+        rows = min(-(-count // in_a_row), len(table) if buffer.full else buffer.pos)
         latest = table[np.arange(buffer.pos - rows, buffer.pos)]
         return np.array(latest.reshape(-1, *shape)[-count:])
 

@@ -74,6 +74,34 @@ def test_the_gradient_of_the_mean_squared_distance_is_added_to_the_optimisers_ow
     assert agent.weight.item() == pytest.approx(1 - 1 - method.strength * 5)
 
 
+def test_the_batches_go_round_all_that_is_kept() -> None:
+    agent: Any = Linear()
+    method = Clone()
+    method.batch, method.strength = 1, 1.0
+    method.on_task_start("first", agent)
+    method.on_task_end("first", agent)
+    gradients = []
+    for _ in range(4):
+        agent.weight.grad = None
+        method.adjust_gradients("policy", agent.optimiser)
+        gradients.append(agent.weight.grad.item())
+    # 2 * (2 - 0.5) x * x, of x = 1 and 3
+    assert gradients[:2] == gradients[2:] and sorted(gradients[:2]) == [3, 27]
+
+
+@pytest.mark.parametrize(("algorithm", "parameters", "kept"), [("PPO", PPO, 64), ("SAC", SAC, 200)])
+def test_all_that_is_there_is_the_latest_where_more_is_asked_for(
+    algorithm: str, parameters: dict[str, Any], kept: int
+) -> None:
+    envs = pendulums()
+    agent = SB3Agent(algorithm, envs.single_observation_space, envs.single_action_space, 4, parameters, 3)
+    agent.begin_task("first", envs, 256)
+    agent.learn(256)
+    everything = agent.latest_observations(1000)
+    assert everything.shape == (kept, 3) and len(np.unique(everything, axis=0)) > kept * 0.9
+    assert np.array_equal(agent.latest_observations(6), everything[-6:])
+
+
 @pytest.mark.parametrize(("algorithm", "parameters"), [("PPO", PPO), ("SAC", SAC)])
 def test_a_cloned_policy_moves_less_in_the_task_before(algorithm: str, parameters: dict[str, Any]) -> None:
     held = Clone()
