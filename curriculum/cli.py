@@ -452,10 +452,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(list(arguments) or ["--help"], prog_name="etude", standalone_mode=False) or DONE
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     except (Exception, SystemExit) as error:  # A task's or an agent's own code may ask to exit.
+        if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):  # click exits on one.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
         if os.environ.get("ETUDE_TRACEBACK"):
             traceback.print_exc()
         line, code = _explain(error)
