@@ -57,8 +57,12 @@ class Place(Primitive):
         near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
         over = _above(scene, *self.over)
         brought = np.where(over, REACHED + (1 - REACHED) * near, grasped_progress(scene, near))
-        left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
+        left = RELEASE * scene.release + (1 - BRING - RELEASE) * self.retreat(scene)
         return BRING * brought + np.where(over, left, 0.0)
+
+    def retreat(self, scene: Scene) -> NDArray[np.float64]:
+        """How far the gripper has gone from the cube, (N,), in [0, 1]."""
+        return scene.retreat
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube lies still within TOLERANCE of the target, the gripper open and away."""
