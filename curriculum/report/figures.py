@@ -9,11 +9,10 @@ import numpy as np
 
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.compute import finished_seeds
-from etude.curriculum.metrics.curves import Curves, Of, load_curves
+from etude.curriculum.metrics.curves import Curves
 from etude.curriculum.metrics.headline import fwt
 from etude.curriculum.metrics.registry import Value
 from etude.curriculum.metrics.tasks import learnt_scores, lost
-from etude.curriculum.metrics.view import StudyView
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,15 +35,6 @@ STYLE: dict[Any, Any] = {
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
 }
-
-
-def learning_curves(study: Path, of: Of = "score") -> tuple[Path, Path]:
-    """Draw a study's learning curves into its figures/, as PNG and PDF.
-
-    Raises:
-        RequestError: as `load_curves`.
-    """
-    return draw_learning_curves(load_curves(study, of), study / "figures")
 
 
 def draw_learning_curves(curves: Curves, folder: Path) -> tuple[Path, Path]:
@@ -104,7 +94,7 @@ def _draw_task(panel: "Axes", curves: Curves, index: int) -> None:
     seeds = finished_seeds(curves, ("sequential",))
     if not seeds:
         return _add_subtitle(panel, curves, seeds, "no seed finished")
-    view = StudyView(curves, seeds)
+    view = curves.view(seeds)
     steps, mean = view.steps("sequential"), view.scores("sequential")[index]
     _draw_mean(panel, steps, mean, SEQUENTIAL)
     share, learnt = lost(view)[index], learnt_scores(view)[index]
@@ -129,12 +119,12 @@ def _draw_composition(panel: "Axes", curves: Curves) -> None:
         _draw_seeds(panel, curves, regime, -1, colours[regime], start=starts[regime])
         seeds = common or finished_seeds(curves, (regime,))
         if seeds:
-            view = StudyView(curves, seeds)
+            view = curves.view(seeds)
             own = view.steps(regime) >= starts[regime]
             means[regime] = view.steps(regime)[own] - starts[regime], view.scores(regime)[-1, own]
             _draw_mean(panel, *means[regime], colours[regime])
 
-    lead = fwt(StudyView(curves, common)) if common else None
+    lead = fwt(curves.view(common)) if common else None
     if not isinstance(lead, Value):
         return _add_subtitle(panel, curves, common, "composition, no FWT")
     (steps, practised), (_, fresh) = means["sequential"], means["scratch"]
@@ -149,7 +139,7 @@ def _draw_seeds(panel: "Axes", curves: Curves, regime: str, index: int, colour: 
     records = curves.regimes[regime]
     own = records.steps >= start
     for seed in records.seeds:
-        scores = StudyView(curves, (seed,)).scores(regime)[index]
+        scores = curves.view((seed,)).scores(regime)[index]
         known = own & ~np.isnan(scores)
         style = ":" if seed in records.unfinished else "-"
         panel.plot(records.steps[known] - start, scores[known], color=colour, lw=0.7, alpha=0.45, ls=style, zorder=3)
