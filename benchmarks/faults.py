@@ -1,11 +1,14 @@
 """Kills runs and studies with SIGKILL while they write, goes on, and compares every byte with an undisturbed one's.
 
-python benchmarks/faults.py [kills of each kind of run, 30 if not given] [kills of the command, 12 if not given]
+python benchmarks/faults.py [kills of each kind of run, 30 if not given] [of each agent's command, 12 if not given]
 
 A process that has imported everything is forked for each attempt, so that a kill costs a second and not an import. The
 attempts are told of every file they open for writing, write, fsync, rename, make and remove inside their folder, and
 end themselves before one of these, drawn at random: a write they leave half done. Every third kill is a power cut: what
 was written and not fsynced since is cut short at a random length as well. Every sixth comes at a random time instead.
+
+`etude run` with its two worker processes is killed from outside as well, when so many evaluations, drawn at random, are
+recorded: the command alone, its whole process group, or one of its workers. Then the same command is given again.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +40,7 @@ for task, oracle, horizon in ((Reach, ReachOracle, 12), (PressButton, PressButto
     brief = register_task(type("Brief", (task,), {"id": f"brief-{task.id}", "horizon": horizon})).id
     register_oracle(type("BriefOracle", (oracle,), {"task": brief}))
 """
+LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 NAME = "study"  # the same for all, as it stands in metrics.json
 AGENTS: dict[str, dict[str, Any]] = {
     "PPO": {"n_steps": 16, "batch_size": 32, "n_epochs": 1},
@@ -135,8 +140,8 @@ class _Raw(io.FileIO):
         raise SystemExit
 
 
-def attempt(work: Callable[[], object], log: Path, after: float | None = None) -> int:
-    """Do some work in a fork of this process, which may be killed after some seconds.
+def attempt(work: Callable[[], object], log: Path, disturb: Callable[[int], None] = lambda child: None) -> int:
+    """Do some work in a fork of this process, which leads a group of its own, and disturb it meanwhile.
 
     Returns:
         0 if it was done, 1 if it failed, -9 if it was killed.
@@ -158,13 +163,19 @@ def attempt(work: Callable[[], object], log: Path, after: float | None = None) -
         finally:
             sys.stderr.flush()
             os._exit(code)
-    if after is not None:
-        time.sleep(after)
-        try:
-            os.killpg(child, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    disturb(child)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def killed_after(seconds: float) -> Callable[[int], None]:
+    """What kills a process's group after some seconds, if it is still there."""
+
+    def disturb(child: int) -> None:
+        time.sleep(seconds)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+
+    return disturb
 
 
 class Trial:
@@ -215,7 +226,8 @@ class Trial:
                 self._work(folder)
 
             told.unlink(missing_ok=True)
-            code = attempt(work, self._place / "log", draw.uniform(0, 0.9) * self.seconds if timed else None)
+            disturb = [killed_after(draw.uniform(0, 0.9) * self.seconds)] if timed else []
+            code = attempt(work, self._place / "log", *disturb)
             assert code in (0, -signal.SIGKILL), (self._place / "log").read_text()
             if code == 0:
                 break
@@ -223,6 +235,10 @@ class Trial:
             if draw.random() < 0.5:
                 break
             at = draw.randrange(len(self.events))
+        self._conclude(folder)
+
+    def _conclude(self, folder: Path) -> None:
+        """Go on to the end, and compare."""
         self._finish(folder)
         if differing := self.compare(folder):
             self.differ.append(f"{folder}: {', '.join(differing)}")
@@ -236,6 +252,42 @@ class Trial:
         """The files of results that are not byte for byte as in the undisturbed folder."""
         wanted, found = contents(self.whole), contents(folder)
         return sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+
+
+class CommandTrial(Trial):
+    """`etude run`, of which three kills in four come from outside."""
+
+    def kill(self, number: int, draw: random.Random) -> None:
+        """Work in a fresh folder, be killed, give the same command again, and compare."""
+        if number % 4 == 3:
+            return super().kill(number, draw)
+        folder = self._place / str(number) / NAME
+        whom = ("the command alone", "its process group", "a worker")[number % 4]
+        lines = draw.randint(0, recorded(self.whole))
+        pause = draw.uniform(0, 0.5 if lines else self.seconds / 2)
+
+        def disturb(child: int) -> None:
+            while recorded(folder) < lines and os.waitid(os.P_PID, child, LOOK) is None:
+                time.sleep(0.01)
+            time.sleep(pause)
+            if os.waitid(os.P_PID, child, LOOK) is not None:
+                return
+            workers = Path(f"/proc/{child}/task/{child}/children").read_text().split()
+            if whom == "a worker" and not workers:
+                return
+            self.killed[whom] += 1
+            if whom == "its process group":
+                os.killpg(child, signal.SIGKILL)
+            else:
+                os.kill(int(draw.choice(workers)) if whom == "a worker" else child, signal.SIGKILL)
+
+        attempt(lambda: self._work(folder), self._place / "log", disturb)
+        self._conclude(folder)
+
+
+def recorded(folder: Path) -> int:
+    """How many evaluations are recorded in a study."""
+    return sum(path.read_bytes().count(b"\n") for path in folder.glob("runs/*/evaluations.jsonl"))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -262,19 +314,16 @@ def run_trial(place: Path, agent: str, regime: str) -> Trial:
 
 def command_trial(place: Path, agent: str) -> Trial:
     """The whole of `etude run`, references, two workers and metrics included."""
-    from rich.console import Console
-
-    from etude.curriculum.launch import run_study
-    from etude.curriculum.suite import load_suite
+    from etude.curriculum.cli import main
 
     place.mkdir()
-    suite = load_suite(str(write_suite(place, agent)))
+    suite = str(write_suite(place, agent))
 
     def work(folder: Path) -> None:
-        if run_study(suite, folder, 2, Console(width=80)) != 0:
-            raise SystemExit(1)
+        if (code := main(["run", suite, "--jobs=2", f"--out={folder}"])) != 0:
+            raise SystemExit(code)
 
-    return Trial(place, lambda folder: None, work)
+    return CommandTrial(place, lambda folder: None, work)
 
 
 def write_suite(place: Path, agent: str) -> Path:
@@ -312,7 +361,7 @@ def main() -> None:
             for a in AGENTS
             for r in ("sequential", "scratch")
         ),
-        ("etude run, PPO", lambda p: command_trial(p, "PPO"), commands),
+        *((f"etude run, {a}", lambda p, a=a: command_trial(p, a), commands) for a in AGENTS),
     ):
         began = time.perf_counter()
         trial = make(root / name.replace(" ", "-").replace(",", ""))

@@ -107,7 +107,7 @@ class _Run:
             return False
         except _TakenOver:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # A task's or an agent's own code may ask to exit.
             state = "diverged" if isinstance(error, Diverged) else "failed"
             cause = str(error) if isinstance(error, RunError | RequestError) else f"{type(error).__name__}: {error}"
             if isinstance(error, OSError) and error.filename is not None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from etude.curriculum.holding import BEAT, STALE, holder
 from etude.curriculum.jobs import ask_slurm, forget_jobs, read_jobs, write_jobs
 from etude.curriculum.launch.pool import THREADS, Answer, Order
 from etude.curriculum.launch.profile import SlurmProfile
+from etude.curriculum.status import Status, read_status, write_status
+from etude.curriculum.study import RunFolder
 from etude.envs.errors import RequestError
 
 if TYPE_CHECKING:
@@ -57,11 +60,15 @@ class Slurm:
     def give(self, orders: Iterable[Order], idle: Callable[[], None] = lambda: None) -> Iterator[Answer]:
         """Submit a job a run, and yield an answer as each ends, which says why where Slurm ended it.
 
+        A run that got on, stopped in order and was not begun again gets another job: Slurm may refuse to requeue one,
+        or requeue it and then not start it.
+
         Raises:
             RequestError: Slurm does not take the jobs.
         """
         paths = [Path(order["run"]).absolute() for order in orders]
         study = paths[0].parent.parent
+        begun = {path: _status(path).step for path in paths}
         jobs = dict(zip(paths, _submit(study, self.profile, paths, self.at_once), strict=True))
         write_jobs(study, {path.name: job for path, job in jobs.items()})
         ended, asked = dict.fromkeys(jobs, 0), 0.0
@@ -77,12 +84,22 @@ class Slurm:
                 continue
             for path, job in list(jobs.items()):
                 ended[path] = ended[path] + 1 if states[job].ended else 0
-                told = _told(path)
-                if ended[path] and (told or (ended[path] >= CERTAIN and holder(path) is None)):
-                    del jobs[path]
-                    log = study / "slurm" / f"{job}_0_log.err"
-                    reason = f"Slurm job {job} ended, {states[job]}{_last_line(log)} ({log})"
-                    yield Answer({"run": str(path)}, error=None if told else reason, died=not told)
+                status = _status(path)
+                told = status.state in ("done", "diverged", "failed")
+                if not ended[path] or not (told or (ended[path] >= CERTAIN and holder(path) is None)):
+                    continue
+                log = study / "slurm" / f"{job}_0_log.err"
+                reason = f"Slurm job {job} ended, {states[job]}{_last_line(log)} ({log})"
+                if status.state == "pending" and status.step > begun[path] and states[job].state != "CANCELLED":
+                    try:
+                        (jobs[path],) = _submit(study, self.profile, [path], at_once=None)
+                        begun[path], ended[path] = status.step, 0
+                        write_jobs(study, {path.name: job for path, job in jobs.items()})
+                        continue
+                    except RequestError as error:
+                        reason = f"{reason}; {error}"
+                del jobs[path]
+                yield Answer({"run": str(path)}, error=None if told else reason, died=not told)
         idle()
         forget_jobs(study)
 
@@ -105,6 +122,8 @@ class Job:
 
     def __call__(self, path: str) -> bool:
         """Bring a run on, and have the job requeued where it was stopped and not cancelled."""
+        from submitit.core.utils import UncompletedJobError
+
         from etude.curriculum.launch.worker import execute_logged
 
         heard: list[int] = []
@@ -113,7 +132,14 @@ class Job:
             signal.signal(number, lambda number, frame: heard.append(number))
         finished = execute_logged(Path(path), stop=lambda: bool(heard), patience=PATIENCE)
         if not finished and (signal.SIGUSR2 in heard or _is_running(os.environ["SLURM_JOB_ID"])):
-            requeue(signal.SIGUSR2, None)
+            try:
+                requeue(signal.SIGUSR2, None)
+            except UncompletedJobError:
+                status, seed = _status(Path(path)), path.rpartition("seed")[2]
+                why = "its job came to its time limit more often than profile.requeues allows; the same command goes on"
+                reason = f"{status.task} at step {status.step:,}, seed {seed}: {why}"
+                write_status(RunFolder(Path(path)).status, replace(status, state="failed", reason=reason))
+                raise
         return finished
 
     def checkpoint(self, path: str) -> DelayedSubmission:
@@ -171,12 +197,8 @@ def _is_running(job: str) -> bool:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() == "RUNNING"
 
 
-def _told(path: Path) -> bool:
-    """Whether the run itself said how it ended."""
-    from etude.curriculum.status import read_status
-    from etude.curriculum.study import RunFolder
-
-    return read_status(RunFolder(path).status).state in ("done", "diverged", "failed")
+def _status(path: Path) -> Status:
+    return read_status(RunFolder(path).status)
 
 
 def _last_line(log: Path) -> str:

@@ -40,12 +40,12 @@ def main() -> None:
         order = orders.get()
         try:
             answer = {"done": _obey(order)}
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # A task's or an agent's own code may ask to exit.
             answer = {"error": in_a_line(error), "traceback": traceback.format_exc()}
         answers.write(json.dumps(answer) + "\n")
 
 
-def in_a_line(error: Exception) -> str:
+def in_a_line(error: BaseException) -> str:
     """What a parent is told of an error."""
     from etude.envs.errors import RequestError, RunError
 

@@ -305,12 +305,13 @@ DIVERGES = "envs.unwrapped.scene.batch.qvel[1, 0] = 1e12"
     ("act", "state", "cause"),
     [
         ("raise KeyError('gone')", "failed", "KeyError: 'gone'"),
+        ("import sys; sys.exit(0)", "failed", "SystemExit: 0"),
         ("import numpy; numpy.ones(1 << 55)", "failed", "MemoryError: Unable to allocate"),
         (DIVERGES, "failed", "task press-button: environment 1 .* diverged at step 1: MuJoCo warns"),
         (NAN_WEIGHTS, "diverged", "the policy's actions are not finite numbers"),
         (NAN_REWARDS, "diverged", "train/.*loss is nan"),
     ],
-    ids=["raises", "memory", "simulation", "weights", "rewards"],
+    ids=["raises", "exits", "memory", "simulation", "weights", "rewards"],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_why_a_run_failed_is_told_with_task_step_and_seed(
