@@ -91,6 +91,8 @@ def _primitive(curves: Curves, metrics: Mapping[str, Any], index: int) -> Panel:
     if f"isolated-{task}" in curves.regimes:
         alone = curves.regimes[f"isolated-{task}"].finished
         lines = [*_lines(curves, f"isolated-{task}", index, alone, since=-begin)[-1:], *lines] if alone else lines
+    if "joint" in curves.regimes and curves.regimes["joint"].finished:
+        lines = [*_lines(curves, "joint", index, curves.regimes["joint"].finished)[-1:], *lines]
     areas: tuple[Area, ...] = ()
     entry = metrics["tasks"].get(task)
     if entry is None:
