@@ -329,20 +329,22 @@ def metrics(
 
         raise RequestError("metrics: takes either --json or --csv")
     from etude.curriculum.launch.display import shown_on_stderr
-    from etude.curriculum.metrics.compute import compute_metrics
+    from etude.curriculum.metrics.compute import measure_study
+    from etude.curriculum.metrics.curves import load_curves
 
+    curves = load_curves(study, of)
     with shown_on_stderr() as tell:
-        values = compute_metrics(study, of, tier, add or (), tell)
+        values = measure_study(curves, tier, add or (), tell)
     if as_json:
         return _print_json(values)
     from etude.curriculum.report.numbers import print_numbers, write_csv
 
     if as_csv:
         return write_csv(sys.stdout, values)
-    from etude.curriculum.report.figures import learning_curves
+    from etude.curriculum.report.figures import draw_learning_curves
     from etude.curriculum.report.table import print_table
 
-    learning_curves(study, of)
+    draw_learning_curves(curves, study / "figures")
     print_numbers(_console(), values)
     print_table(study, _console(), values)
 

@@ -20,7 +20,7 @@ import numpy as np
 from etude.curriculum.metrics.compute import measure
 from etude.curriculum.metrics.curves import Curves, load_curves
 from etude.curriculum.metrics.view import StudyView
-from etude.curriculum.report.figures import learning_curves
+from etude.curriculum.report.figures import draw_learning_curves
 from etude.curriculum.report.words import counted
 from etude.curriculum.suite import read_suite
 from etude.envs.errors import RequestError
@@ -176,7 +176,7 @@ def _log_aggregate(run: Any, curves: Curves) -> None:
                     run.summary[f"{name}_{spread}/{end}"] = metric[spread][end]
     columns = ["task", "C", "success_at_end", "final", "final_success", "D", "D_ceiling", "D_reason"]
     rows = [[task, *(entry[column] for column in columns[1:])] for task, entry in metrics["tasks"].items()]
-    figure = str(learning_curves(curves.study)[0])
+    figure = str(draw_learning_curves(curves, curves.study / "figures")[0])
     run.log({"forgetting": wandb.Table(columns=columns, data=rows), "learning_curves": wandb.Image(figure)})
 
 

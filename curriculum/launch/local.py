@@ -118,14 +118,16 @@ class _Study:
 
     def finish(self) -> int:
         """Metrics, figures, W&B, and the printed table; then what did not go well."""
-        from etude.curriculum.metrics.compute import compute_metrics
-        from etude.curriculum.report.figures import learning_curves
+        from etude.curriculum.metrics.compute import measure_study
+        from etude.curriculum.metrics.curves import load_curves
+        from etude.curriculum.report.figures import draw_learning_curves
         from etude.curriculum.report.table import print_table
         from etude.curriculum.wandb_sink import feed_study
 
         path = self.folder.path
-        metrics = compute_metrics(path)
-        learning_curves(path)
+        curves = load_curves(path)
+        metrics = measure_study(curves)
+        draw_learning_curves(curves, path / "figures")
         feed_study(path, self.suite.wandb.mode, self.suite.wandb.project)
         print_table(path, self.console, metrics)
         broken = {name: s for name in self.names if (s := self._status(name)).state in ("failed", "diverged")}

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from etude.curriculum.metrics.curves import Curves
-from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.study import StudyFolder
 
 HIGHEST = 105.0
@@ -52,7 +51,7 @@ def _high_scores(curves: Curves) -> Iterator[str]:
     for group, records in curves.regimes.items():
         if not records.finished:
             continue
-        view = StudyView(curves, records.finished)
+        view = curves.view(records.finished)
         for task, curve in zip(view.tasks, view.scores(group), strict=True):
             if np.isnan(curve).all():
                 continue

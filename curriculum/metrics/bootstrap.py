@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.view import Draw, StudyView
@@ -54,7 +55,8 @@ def bootstrap(
         some = view.resampled(draw.rows(slice(start, start + chunk)))
         return {name: measure(some).copy() for name, measure in measures.items()}  # a view would keep the curves alive
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    # The threads are ours: BLAS threads of their own inside each would wait for one another.
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         parts = list(pool.map(measured, range(0, resamples, chunk)))
     return {name: np.concatenate([part[name] for part in parts]) for name in measures}
 

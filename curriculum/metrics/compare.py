@@ -12,7 +12,6 @@ from etude.curriculum.metrics.compute import finished_seeds, measure_point
 from etude.curriculum.metrics.curves import Curves, Of, load_curves
 from etude.curriculum.metrics.registry import Metric, Undefined, Value, get_metric
 from etude.curriculum.metrics.statistics import paired_test, rank_methods
-from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.study import StudyFolder
 from etude.envs.errors import RequestError
 
@@ -44,9 +43,24 @@ def compare(
         RequestError: fewer than 2 studies, or they differ in their tasks' or oracles' code, the simulator, the
             evaluation or the budgets, and `force` is not set; as `load_curves`.
     """
+    return compare_curves(load_studies(studies, of), metrics, force)
+
+
+def load_studies(studies: Sequence[Path], of: Of = "score") -> dict[str, Curves]:
+    """The curves of several studies, each under a name of its own.
+
+    Raises:
+        RequestError: fewer than 2 studies, or as `load_curves`.
+    """
     if len(studies) < 2:
         raise RequestError(f"to compare needs at least 2 studies, not {len(studies)}")
-    known = dict(zip(_names(studies), (load_curves(Path(study), of) for study in studies), strict=True))
+    return dict(zip(_names(studies), (load_curves(Path(study), of) for study in studies), strict=True))
+
+
+def compare_curves(
+    known: Mapping[str, Curves], metrics: Sequence[str] = HEADLINE, force: bool = False
+) -> dict[str, Any]:
+    """`compare` for those who have read the records already."""
     differences = [
         f"{one} and {other}: {fault}"
         for (one, first), (other, second) in combinations(known.items(), 2)
@@ -144,12 +158,12 @@ def _compare(metric: Metric, known: Mapping[str, Curves]) -> dict[str, Any]:
 
 def _values(metric: Metric, curves: Curves) -> dict[str, Any]:
     seeds = finished_seeds(curves, metric.regimes)
-    point = measure_point(curves, metric, StudyView(curves, seeds) if seeds else None)
+    point = measure_point(curves, metric, curves.view(seeds) if seeds else None)
     if isinstance(point, Undefined):
         return {"value": None, "reason": point.reason, "per_seed": {}}
     if np.ndim(point.value):
         raise RequestError(f"{metric.name}: is no single number, and cannot be compared")
-    alone = {seed: metric.function(StudyView(curves, (seed,))) for seed in seeds}
+    alone = {seed: metric.function(curves.view((seed,))) for seed in seeds}
     per_seed = {str(seed): float(found.value) for seed, found in alone.items() if isinstance(found, Value)}
     return {"value": float(point.value), "reason": None, "per_seed": per_seed}
 

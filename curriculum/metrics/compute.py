@@ -20,7 +20,7 @@ from etude.curriculum.metrics.tasks import TASK_MEASURES, describe_tasks
 from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.plan import groups_of
 from etude.curriculum.saves import write_text
-from etude.curriculum.suite import Suite, read_suite
+from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError
 
 
@@ -40,22 +40,28 @@ def compute_metrics(
         add: more metrics, each as `add_metric` takes it.
         tell: called with what is being measured of stored policies now, in words.
 
-    The study's imports are imported first, since they may register metrics; where they are gone, a warning says so.
-
     Returns:
         What the file holds; docs/metrics/README.md says what is under each key.
 
     Raises:
         RequestError: as `load_curves` and `add_metric`.
     """
-    suite = read_suite(study)
-    warnings = [*plugin_faults(), *_import_metrics(suite)]
+    return measure_study(load_curves(study, of), tier, add, tell)
+
+
+def measure_study(
+    curves: Curves, tier: Tier = "core", add: Sequence[str] = (), tell: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """The same for those who have read the records already and need them again.
+
+    The study's imports are imported first, since they may register metrics; where they are gone, a warning says so.
+    """
+    warnings = [*plugin_faults(), *_import_metrics(curves.suite)]
     added = [add_metric(entry) for entry in add]
-    curves = load_curves(study, of)
     curves.policies.tell = tell
     result = measure(curves, [*dict.fromkeys((*metric_names(tier), *added))])
     result["warnings"] += warnings
-    path = study / ("metrics.json" if of == "score" else f"metrics-{of}.json")
+    path = curves.study / ("metrics.json" if curves.of == "score" else f"metrics-{curves.of}.json")
     write_text(path, json.dumps(result, indent=2, allow_nan=False) + "\n")
     return result
 
@@ -73,7 +79,7 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
     metrics = [get_metric(name) for name in (metric_names("core") if names is None else names)]
     counted = {metric.name: finished_seeds(curves, metric.regimes) for metric in metrics}
     of_tasks = finished_seeds(curves, ("sequential",))
-    views = {seeds: StudyView(curves, seeds) for seeds in (of_tasks, *counted.values()) if seeds}
+    views = {seeds: curves.view(seeds) for seeds in (of_tasks, *counted.values()) if seeds}
     points = {metric.name: measure_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
 
     samples: dict[str, FloatArray] = {}
@@ -170,7 +176,7 @@ def _describe(
     if isinstance(point, Undefined):
         return described | {"reason": point.reason}
     described |= {"value": point.value, "left_out": point.left_out, "labels": point.labels or None}
-    alone = {seed: metric.function(StudyView(curves, (seed,))) for seed in counted}
+    alone = {seed: metric.function(curves.view((seed,))) for seed in counted}
     values = {seed: result.value if isinstance(result, Value) else None for seed, result in alone.items()}
     described["per_seed"] = {str(seed): value for seed, value in values.items()}
     if np.ndim(point.value) == 0:
@@ -178,7 +184,7 @@ def _describe(
         described["range"] = {"low": min(defined), "high": max(defined)} if defined else None
         described["over_seeds"] = over_seeds(np.asarray(defined, np.float64).tolist()) if defined else None
     if metric.name in samples:
-        described["interval"] = describe_interval(samples[metric.name], StudyView(curves, counted))
+        described["interval"] = describe_interval(samples[metric.name], curves.view(counted))
     return described
 
 
@@ -190,7 +196,7 @@ def _describe_group(curves: Curves, group: str) -> dict[str, Any]:
         "final": {},
     }
     if records.finished:
-        view = StudyView(curves, records.finished)
+        view = curves.view(records.finished)
         last = zip(view.tasks, view.scores(group)[:, -1], view.successes(group)[:, -1], strict=True)
         described["final"] = {
             task: {"final": score, "final_success": success} for task, score, success in last if not np.isnan(success)

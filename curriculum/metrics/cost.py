@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from etude.curriculum.metrics.curves import Curves
+from etude.curriculum.metrics.once import once
 from etude.curriculum.metrics.registry import Direction, Metric, Undefined, Value, register_metric
 from etude.curriculum.metrics.view import StudyView
-from etude.curriculum.plan import RunName, plan_run
+from etude.curriculum.plan import RunName
 from etude.curriculum.status import read_status
 from etude.curriculum.study import StudyFolder
 
@@ -33,6 +34,7 @@ class Cost:
     direction: Direction = "lower"
 
 
+@once
 def facts(curves: Curves, group: str, seed: int) -> dict[str, Any]:
     """What is known of a run's cost: cost.json, with `seconds`, `step` and what was trained and evaluated beside it."""
     run = StudyFolder(curves.study).run(RunName(group, seed))
@@ -43,7 +45,7 @@ def facts(curves: Curves, group: str, seed: int) -> dict[str, Any]:
     status = read_status(run.status)
     records = curves.regimes[group]
     row = records.seeds.index(seed)
-    segments = plan_run(curves.suite, group).segments
+    segments = curves.plan(group).segments
     return stored | {
         "seconds": status.seconds,
         "step": status.step,

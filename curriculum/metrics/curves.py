@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray
-from etude.curriculum.plan import RunName, groups, plan_run
+from etude.curriculum.metrics.once import once
+from etude.curriculum.plan import Plan, RunName, groups, plan_run
 from etude.curriculum.records import Evaluation, read_evaluations
 from etude.curriculum.status import run_status
 from etude.curriculum.study import RunFolder, StudyFolder
@@ -21,6 +22,7 @@ from etude.oracles.scores import FAILING_POLICIES, score
 
 if TYPE_CHECKING:
     from etude.curriculum.metrics.policies.stored import Policies
+    from etude.curriculum.metrics.view import StudyView
 
 Of = Literal["score", "success"]
 
@@ -75,6 +77,7 @@ class Curves:
         references: of each task; empty when `of` is "success".
         regimes: the records of each group of runs (`sequential`, `isolated-reach`, ...), in the order of the suite's
             regimes. N is the suite's own order of tasks in each.
+        found: what functions under `once` have returned of these curves.
     """
 
     study: Path
@@ -82,6 +85,7 @@ class Curves:
     of: Of
     references: Mapping[str, Reference]
     regimes: Mapping[str, RegimeRecords]
+    found: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     @cached_property
     def policies(self) -> "Policies":
@@ -89,6 +93,22 @@ class Curves:
         from etude.curriculum.metrics.policies.stored import Policies
 
         return Policies(self)
+
+    @once
+    def plan(self, group: str) -> Plan:
+        """The plan of a group's runs.
+
+        Raises:
+            RequestError: there is no such group.
+        """
+        return plan_run(self.suite, group)
+
+    @once
+    def view(self, seeds: tuple[int, ...]) -> "StudyView":
+        """The view of these seeds, one for all who ask, so that nothing is averaged twice."""
+        from etude.curriculum.metrics.view import StudyView
+
+        return StudyView(self, seeds)
 
 
 def load_curves(study: Path, of: Of = "score") -> Curves:

@@ -3,8 +3,9 @@
 import numpy as np
 
 from etude.curriculum.metrics.arrays import FloatArray, mean_of_defined
-from etude.curriculum.metrics.backward import backward_transfer
+from etude.curriculum.metrics.backward import BackwardTransfer, backward_transfer
 from etude.curriculum.metrics.forward import lead
+from etude.curriculum.metrics.once import once
 from etude.curriculum.metrics.registry import Undefined, Value, metric
 from etude.curriculum.metrics.tasks import learnt_scores, lost
 from etude.curriculum.metrics.view import StudyView
@@ -39,6 +40,7 @@ def fwt_total(view: StudyView, group: str = "sequential") -> Value | Undefined:
     return pair if isinstance(pair, Undefined) else Value(lead(*pair))
 
 
+@once
 def practised_and_fresh(
     view: StudyView, group: str = "sequential"
 ) -> tuple[FloatArray, FloatArray, FloatArray] | Undefined:
@@ -49,6 +51,7 @@ def practised_and_fresh(
     return steps - steps[0], scores, view.scores("scratch")[..., -1, :]
 
 
+@once
 def practised_and_total(
     view: StudyView, group: str = "sequential"
 ) -> tuple[FloatArray, FloatArray, FloatArray] | Undefined:
@@ -65,14 +68,19 @@ def _own_training(view: StudyView, group: str) -> tuple[FloatArray, FloatArray]:
     """The checkpoints of the composition's own training, and its scores there."""
     begin, end = [0, *view.ends_of(group)][-2:]
     steps = view.steps(group)
-    window = (steps >= begin) & (steps <= end)
+    window = slice(*np.searchsorted(steps, [begin, end + 1]).tolist())
     return steps[window].astype(np.float64), view.scores(group)[..., -1, window]
+
+
+@once
+def _backward(view: StudyView, group: str) -> BackwardTransfer:
+    return backward_transfer(view.steps(group), view.scores(group)[list(view.order(group))], view.ends_of(group))
 
 
 def _forgetting(view: StudyView, group: str, least: float | None) -> Value | Undefined:
     order = list(view.order(group))
     tasks = [view.tasks[place] for place in order]
-    point = backward_transfer(view.steps(group), view.point.scores(group)[order], view.ends_of(group))
+    point = _backward(view.point, group)
     if point.reason:
         return Undefined(point.reason)
     learnt = learnt_scores(view.point, group)[order][:-1]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray, mean_of_defined
 from etude.curriculum.metrics.matrix import learnt, matrix
+from etude.curriculum.metrics.once import once
 from etude.curriculum.metrics.registry import Undefined, Value, metric
 from etude.curriculum.metrics.trajectory import later
 from etude.curriculum.metrics.view import StudyView
@@ -89,6 +90,7 @@ def _mean_of(view: StudyView, places: tuple[NDArray[np.intp], NDArray[np.intp]],
     return Value(sign * np.asarray(whole.value)[..., places[0], places[1]].mean(axis=-1))
 
 
+@once
 def _largest(view: StudyView) -> FloatArray:
     """(..., N) the largest |score| of every task over the checkpoints at which it was evaluated."""
     scores = view.scores("sequential")

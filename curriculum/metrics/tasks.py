@@ -8,9 +8,11 @@ import numpy as np
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.backward import lost_shares, measurable_shares
 from etude.curriculum.metrics.bootstrap import describe_interval
+from etude.curriculum.metrics.once import once
 from etude.curriculum.metrics.view import StudyView
 
 
+@once
 def learnt_scores(view: StudyView, group: str = "sequential") -> FloatArray:
     """(..., N) `C_i`, the score at the task's own end; nan for a task that a group's runs are not trained on."""
     scores, order = view.scores(group), list(view.order(group))
@@ -35,6 +37,7 @@ def final_successes(view: StudyView) -> FloatArray:
     return view.successes_at("sequential", [-1])[..., 0]
 
 
+@once
 def lost(view: StudyView, group: str = "sequential") -> FloatArray:
     """(..., N) `D_i`, nan for a task that was not learnt at the point estimate, or not trained, and the composition."""
     order = list(view.order(group))
@@ -63,7 +66,7 @@ def describe_tasks(view: StudyView, samples: Mapping[str, FloatArray]) -> dict[s
     """
     points = {name: measure(view) for name, measure in TASK_MEASURES.items()}
     seeds = {
-        seed: {name: measure(StudyView(view.curves, (seed,))) for name, measure in TASK_MEASURES.items()}
+        seed: {name: measure(view.curves.view((seed,))) for name, measure in TASK_MEASURES.items()}
         for seed in view.seeds
     }
     ceilings = measurable_shares(view.steps("sequential"), view.ends)

@@ -74,15 +74,25 @@ def largest_drop(steps: Steps, curves: FloatArray, width: float) -> FloatArray |
 
     None where no two are so near.
     """
-    drop: FloatArray | None = None
+    reach = np.zeros(len(steps), np.int64)  # of each checkpoint, how many before it are near
     for lag in range(1, len(steps)):
         near = steps[lag:] - steps[:-lag] <= width
         if not near.any():
             break
-        falls = curves[..., :-lag] - curves[..., lag:]
-        largest = (falls if near.all() else falls[..., near]).max(axis=-1)
-        drop = np.maximum(0.0 if drop is None else drop, largest)
-    return drop
+        reach[lag:] += near
+    if not reach.any():
+        return None
+    drop: FloatArray = np.zeros(curves.shape[:-1])
+    highest, span = curves, 1  # the highest of the last `span` scores: two such windows cover any up to twice as long
+    while True:
+        ends = np.flatnonzero((reach >= span) & (reach < 2 * span))
+        if len(ends):
+            tops = np.maximum(highest[..., ends], highest[..., ends - reach[ends] + span - 1])
+            drop = np.maximum(drop, (tops - curves[..., ends]).max(axis=-1))
+        if 2 * span > reach.max():
+            return drop
+        doubled = np.maximum(highest[..., span:], highest[..., :-span])
+        highest, span = np.concatenate([highest[..., :span], doubled], axis=-1), 2 * span
 
 
 @metric(direction="higher", source="Caccia et al. 2022, New insights on reducing abrupt representation change")

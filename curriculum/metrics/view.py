@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.curves import Curves
-from etude.curriculum.plan import plan_run, training_order
+from etude.curriculum.metrics.once import once
+from etude.curriculum.plan import training_order
 
 if TYPE_CHECKING:
     from etude.curriculum.metrics.policies.stored import Policies
@@ -33,6 +34,23 @@ class Draw:
         return Draw(self.seeds[some], {task: counts[some] for task, counts in self.episodes.items()})
 
 
+@dataclass(frozen=True, eq=False)
+class Episodes:
+    """A task's evaluations as the resampling reads them: rows are episodes, those of the first seed first.
+
+    Attributes:
+        some: (k,) the checkpoints before `tail` at which the task was evaluated.
+        at_some: (S * E, k) what its episodes measured there.
+        tail: the checkpoint from which on all are evaluated; a slice is quicker than a list of columns.
+        at_tail: (S * E, K - tail) what its episodes measured there.
+    """
+
+    some: NDArray[np.intp]
+    at_some: FloatArray
+    tail: int
+    at_tail: FloatArray
+
+
 class StudyView:
     """What a metric reads: score curves of shape (N, K), or (B, N, K) in a view of B resamples.
 
@@ -44,6 +62,7 @@ class StudyView:
         seeds: those that this view averages over.
         point: the view of the point estimate: itself, unless it holds resamples. What a metric decides once, such as
             which tasks were learnt, it decides here.
+        found: what functions under `once` have returned of this view.
     """
 
     def __init__(self, curves: Curves, seeds: tuple[int, ...], draw: Draw | None = None, point: Self | None = None):
@@ -51,9 +70,8 @@ class StudyView:
         self.curves = curves
         self.seeds = seeds
         self.point = point or self
+        self.found: dict[tuple[Any, ...], Any] = {}
         self._draw = draw
-        self._scores: dict[str, FloatArray] = {}
-        self._averages: dict[tuple[str, str], FloatArray] = {}
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -71,8 +89,8 @@ class StudyView:
         Raises:
             RequestError: the group trains on all tasks at once, or is none of the suite.
         """
-        training_order(self.curves.suite, group)
-        return np.array([segment.end for segment in plan_run(self.curves.suite, group).segments], np.int64)
+        self.order(group)
+        return np.array([segment.end for segment in self.curves.plan(group).segments], np.int64)
 
     def order(self, group: str) -> tuple[int, ...]:
         """The places in `tasks` of what a group's runs are trained on, one after another.
@@ -86,17 +104,16 @@ class StudyView:
         """(K,) checkpoints, counted from the run's start."""
         return self.curves.regimes[regime].steps
 
+    @once
     def scores(self, regime: str) -> FloatArray:
         """(..., N, K) mean score, or success rate in percent where that is asked for; nan where not evaluated."""
-        if regime not in self._scores:
-            if self.curves.of == "success":
-                self._scores[regime] = 100 * self.successes(regime)
-            else:
-                floor, oracle = self._anchors
-                scores = self.returns(regime) - floor[..., None]
-                scores *= (100 / (oracle - floor))[..., None]
-                self._scores[regime] = scores
-        return self._scores[regime]
+        if self.curves.of == "success":
+            return 100 * self.successes(regime)
+        floor, oracle = self._anchors
+        scales = 100 / (oracle - floor)
+        if self._draw is None:
+            return np.asarray((self.returns(regime) - floor[..., None]) * scales[..., None])
+        return self._resampled(self.point._by_task(regime, "returns"), floor, scales)
 
     def returns(self, regime: str) -> FloatArray:
         """(..., N, K) mean undiscounted return; nan where not evaluated."""
@@ -121,9 +138,9 @@ class StudyView:
 
     def successes_at(self, regime: str, columns: Sequence[int]) -> FloatArray:
         """(..., N, len(columns)) the same at some checkpoints alone, which is quicker than all of them."""
-        if self._draw is None or (regime, "successes") in self._averages:
+        if self._draw is None:
             return self.successes(regime)[..., columns]
-        return self._resample(self._episodes(regime, "successes")[:, :, columns], self._draw)
+        return self._resampled(self.point._by_task(regime, "successes", tuple(columns)))
 
     def resampled(self, draw: Draw) -> "StudyView":
         """The same seeds under B resamples."""
@@ -144,15 +161,11 @@ class StudyView:
     def _mean(self, task: str, returns: FloatArray) -> FloatArray:
         return np.asarray(returns.mean()) if self._draw is None else self._draw.episodes[task] @ returns / len(returns)
 
+    @once
     def _average(self, regime: str, quantity: str) -> FloatArray:
-        key = (regime, quantity)
-        if key not in self._averages:
-            episodes = self._episodes(regime, quantity)
-            if self._draw is None:
-                self._averages[key] = episodes.mean(axis=-1).mean(axis=0)
-            else:
-                self._averages[key] = self._resample(episodes, self._draw)
-        return self._averages[key]
+        if self._draw is None:
+            return np.asarray(self._episodes(regime, quantity).mean(axis=-1).mean(axis=0))
+        return self._resampled(self.point._by_task(regime, quantity))
 
     def _episodes(self, regime: str, quantity: str) -> FloatArray:
         """(S, N, K, E) of the view's seeds."""
@@ -162,16 +175,42 @@ class StudyView:
             return episodes
         return episodes[[records.seeds.index(seed) for seed in self.seeds]]
 
-    def _resample(self, episodes: FloatArray, draw: Draw) -> FloatArray:
-        """(B, N, K) from (S, N, K, E): a task's curves under all resamples are one matrix product."""
-        seeds, tasks, checkpoints, count = episodes.shape
-        averages = np.full((tasks, len(draw.seeds), checkpoints), np.nan)
-        for index, task in enumerate(self.tasks):
-            evaluated = np.asarray(~np.isnan(episodes[:, index]).any(axis=(0, 2)))
-            drawn = draw.seeds[:, :, None] * draw.episodes[task][:, None, :] / (seeds * count)
-            # From here on every checkpoint is evaluated: a slice, which is quicker than a list of columns.
+    @once
+    def _by_task(self, regime: str, quantity: str, columns: tuple[int, ...] | None = None) -> list[Episodes]:
+        """The episodes of every task at all checkpoints, or at some."""
+        episodes = self._episodes(regime, quantity)
+        episodes = episodes if columns is None else episodes[:, :, columns]
+        seeds, _, checkpoints, count = episodes.shape
+
+        def rows(task: FloatArray) -> FloatArray:
+            return np.ascontiguousarray(task.swapaxes(1, 2)).reshape(seeds * count, -1)
+
+        found = []
+        for task in episodes.swapaxes(0, 1):
+            evaluated = ~np.isnan(task).any(axis=(0, 2))
             tail = checkpoints - int((~evaluated[::-1]).argmax()) if not evaluated.all() else 0
-            for columns in (np.flatnonzero(evaluated[:tail]), slice(tail, None)):
-                rows = episodes[:, index, columns].transpose(0, 2, 1).reshape(seeds * count, -1)
-                averages[index][:, columns] = drawn.reshape(-1, seeds * count) @ rows
+            some = np.flatnonzero(evaluated[:tail])
+            found.append(Episodes(some, rows(task[:, some]), tail, rows(task[:, tail:])))
+        return found
+
+    def _resampled(
+        self, tasks: Sequence[Episodes], shifts: FloatArray | None = None, scales: FloatArray | None = None
+    ) -> FloatArray:
+        """(B, N, K) averages, less the shifts (B, N), times the scales (B, N).
+
+        A task's curves under all resamples are a matrix product, shifted and scaled while they are at hand.
+        """
+        assert self._draw is not None
+        resamples, seeds = self._draw.seeds.shape
+        averages = np.empty((len(tasks), resamples, tasks[0].tail + tasks[0].at_tail.shape[1]))
+        for index, (curves, own) in enumerate(zip(averages, tasks, strict=True)):
+            counts = self._draw.episodes[self.tasks[index]]
+            drawn = self._draw.seeds[:, :, None] * counts[:, None, :] / (seeds * counts.shape[1])
+            drawn = drawn.reshape(resamples, -1)
+            curves[:, : own.tail] = np.nan
+            curves[:, own.some] = drawn @ own.at_some
+            np.matmul(drawn, own.at_tail, out=curves[:, own.tail :])
+            if shifts is not None and scales is not None:
+                curves -= shifts[:, index, None]
+                curves *= scales[:, index, None]
         return np.moveaxis(averages, 0, 1)

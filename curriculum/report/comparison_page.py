@@ -8,7 +8,6 @@ import numpy as np
 from etude.curriculum.metrics.compare import HEADLINE
 from etude.curriculum.metrics.compute import finished_seeds
 from etude.curriculum.metrics.curves import Curves
-from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.report.contents import Bars, Points, Ranks, Series
 from etude.curriculum.report.page import Card, Figure, Page, Section
 from etude.curriculum.report.panels import thin
@@ -185,7 +184,7 @@ def _mean(curves: Curves, index: int) -> tuple[Any, Any] | None:
     seeds = finished_seeds(curves, ("sequential",))
     if not seeds:
         return None
-    view = StudyView(curves, seeds)
+    view = curves.view(seeds)
     steps, scores = view.steps("sequential"), view.scores("sequential")[index]
     last = index == len(view.tasks) - 1
     begin = int(view.ends[-2]) if last and len(view.tasks) > 1 else 0

@@ -18,7 +18,7 @@ MARKERS = "osD^vP*X"
 
 
 def draw_all(page: Page, folder: Path) -> list[Path]:
-    """Draw the page's matrices and all figures but the learning curves, which `learning_curves` draws together."""
+    """Draw the page's matrices and all figures but the learning curves, which `draw_learning_curves` draws together."""
     drawn: dict[str, Table | Series | Points | Bars | Ranks] = {}
     for section in page.sections:
         drawn |= {table.name: table for table in section.tables if table.heat is not None}

@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,10 @@ import numpy as np
 
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.compute import finished_seeds
-from etude.curriculum.metrics.curves import Curves, Of, load_curves
+from etude.curriculum.metrics.curves import Curves
 from etude.curriculum.metrics.headline import fwt
 from etude.curriculum.metrics.registry import Value
 from etude.curriculum.metrics.tasks import learnt_scores, lost
-from etude.curriculum.metrics.view import StudyView
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette, told apart by colour-blind readers.
 SEQUENTIAL, SCRATCH = "#0072B2", "#D55E00"
 LOST, AHEAD, BEHIND = "#CC79A7", "#009E73", "#E69F00"
+
+OTHERS: dict[str, tuple[str, str, Any]] = {
+    "isolated": ("alone (isolated)", SCRATCH, (0, (4, 1.5))),
+    "scratch-total": ("from scratch, all steps", "0.3", (0, (4, 1.5))),
+    "joint": ("all at once (joint)", "0.3", (0, (1, 1.2))),
+}
+"""The regimes of which the seed mean alone is drawn, beside the two of the answer: name, colour, dashes."""
 
 STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
@@ -36,15 +43,6 @@ STYLE: dict[Any, Any] = {
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
 }
-
-
-def learning_curves(study: Path, of: Of = "score") -> tuple[Path, Path]:
-    """Draw a study's learning curves into its figures/, as PNG and PDF.
-
-    Raises:
-        RequestError: as `load_curves`.
-    """
-    return draw_learning_curves(load_curves(study, of), study / "figures")
 
 
 def draw_learning_curves(curves: Curves, folder: Path) -> tuple[Path, Path]:
@@ -62,7 +60,7 @@ def draw_learning_curves(curves: Curves, folder: Path) -> tuple[Path, Path]:
 
 
 def draw(curves: Curves) -> "Figure":
-    """A panel a task: primitives over the whole training, the composition over its own, beside the scratch regime."""
+    """A panel a task: primitives over the whole training, the composition over its own, beside the other regimes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -99,12 +97,13 @@ def _draw_task(panel: "Axes", curves: Curves, index: int) -> None:
     for boundary in ends[1:-1]:
         panel.axvline(boundary, color="0.6", lw=0.7, ls=(0, (2, 2)), zorder=1)
     panel.set_xlim(0, ends[-1])
+    _draw_others(panel, curves, index, {f"isolated-{curves.suite.tasks[index]}": begin, "joint": 0})
     _draw_seeds(panel, curves, "sequential", index, SEQUENTIAL)
 
     seeds = finished_seeds(curves, ("sequential",))
     if not seeds:
         return _add_subtitle(panel, curves, seeds, "no seed finished")
-    view = StudyView(curves, seeds)
+    view = curves.view(seeds)
     steps, mean = view.steps("sequential"), view.scores("sequential")[index]
     _draw_mean(panel, steps, mean, SEQUENTIAL)
     share, learnt = lost(view)[index], learnt_scores(view)[index]
@@ -123,18 +122,19 @@ def _draw_composition(panel: "Axes", curves: Curves) -> None:
     panel.set_xlim(0, end - begin)
     colours = {"sequential": SEQUENTIAL, "scratch": SCRATCH}
     starts = {"sequential": begin, "scratch": 0}
+    _draw_others(panel, curves, -1, {"scratch-total": -begin, "joint": -begin})
     common = finished_seeds(curves, ("sequential", "scratch"))
     means: dict[str, tuple[Any, FloatArray]] = {}
     for regime in (regime for regime in colours if regime in curves.regimes):
         _draw_seeds(panel, curves, regime, -1, colours[regime], start=starts[regime])
         seeds = common or finished_seeds(curves, (regime,))
         if seeds:
-            view = StudyView(curves, seeds)
+            view = curves.view(seeds)
             own = view.steps(regime) >= starts[regime]
             means[regime] = view.steps(regime)[own] - starts[regime], view.scores(regime)[-1, own]
             _draw_mean(panel, *means[regime], colours[regime])
 
-    lead = fwt(StudyView(curves, common)) if common else None
+    lead = fwt(curves.view(common)) if common else None
     if not isinstance(lead, Value):
         return _add_subtitle(panel, curves, common, "composition, no FWT")
     (steps, practised), (_, fresh) = means["sequential"], means["scratch"]
@@ -144,12 +144,23 @@ def _draw_composition(panel: "Axes", curves: Curves) -> None:
     _add_subtitle(panel, curves, common, f"composition, FWT = {lead.value:+z.1f}")
 
 
+def _draw_others(panel: "Axes", curves: Curves, index: int, shifts: Mapping[str, int]) -> None:
+    """The seed means of further groups of runs, each moved along the panel's axis."""
+    for group, shift in shifts.items():
+        if group in curves.regimes and curves.regimes[group].finished:
+            view = curves.view(curves.regimes[group].finished)
+            steps, mean = view.steps(group) + shift, view.scores(group)[index]
+            known = ~np.isnan(mean) & (steps >= 0)
+            _, colour, dashes = OTHERS[group.partition("-")[0] if group.startswith("isolated") else group]
+            panel.plot(steps[known], mean[known], color=colour, lw=1.3, ls=dashes, zorder=5)
+
+
 def _draw_seeds(panel: "Axes", curves: Curves, regime: str, index: int, colour: str, start: int = 0) -> None:
     """Each seed's curve, thin; that of an unfinished run as far as it goes, dotted."""
     records = curves.regimes[regime]
     own = records.steps >= start
     for seed in records.seeds:
-        scores = StudyView(curves, (seed,)).scores(regime)[index]
+        scores = curves.view((seed,)).scores(regime)[index]
         known = own & ~np.isnan(scores)
         style = ":" if seed in records.unfinished else "-"
         panel.plot(records.steps[known] - start, scores[known], color=colour, lw=0.7, alpha=0.45, ls=style, zorder=3)
@@ -190,6 +201,9 @@ def _add_legend(figure: "Figure", curves: Curves) -> None:
     for regime, (name, colour) in names.items():
         if regime in curves.regimes:
             entries.append(Line2D([], [], color=colour, lw=2, label=f"{name}, seed mean"))
+    for regime, (name, colour, dashes) in OTHERS.items():
+        if regime in curves.suite.regimes:
+            entries.append(Line2D([], [], color=colour, lw=1.3, ls=dashes, label=name))
     entries.append(Line2D([], [], color="0.4", lw=0.7, label="one seed"))
     if any(curves.regimes[regime].unfinished for regime in names if regime in curves.regimes):
         entries.append(Line2D([], [], color="0.4", lw=0.7, ls=":", label="unfinished seed, not counted"))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.compute import finished_seeds
 from etude.curriculum.metrics.curves import Curves
-from etude.curriculum.metrics.view import StudyView
 
 POINTS = 400
 """The most checkpoints of a curve that are drawn."""
@@ -92,6 +91,8 @@ def _primitive(curves: Curves, metrics: Mapping[str, Any], index: int) -> Panel:
     if f"isolated-{task}" in curves.regimes:
         alone = curves.regimes[f"isolated-{task}"].finished
         lines = [*_lines(curves, f"isolated-{task}", index, alone, since=-begin)[-1:], *lines] if alone else lines
+    if "joint" in curves.regimes and curves.regimes["joint"].finished:
+        lines = [*_lines(curves, "joint", index, curves.regimes["joint"].finished)[-1:], *lines]
     areas: tuple[Area, ...] = ()
     entry = metrics["tasks"].get(task)
     if entry is None:
@@ -144,10 +145,10 @@ def _lines(curves: Curves, group: str, index: int, seeds: tuple[int, ...], since
     records = curves.regimes[group]
     lines = []
     for seed in records.seeds:
-        scores = StudyView(curves, (seed,)).scores(group)[index]
+        scores = curves.view((seed,)).scores(group)[index]
         lines.append(_line(group, seed, records.steps, scores, since, seed not in records.unfinished))
     if seeds:
-        lines.append(_line(group, None, records.steps, StudyView(curves, seeds).scores(group)[index], since))
+        lines.append(_line(group, None, records.steps, curves.view(seeds).scores(group)[index], since))
     return [line for line in lines if len(line.steps)]
 
 

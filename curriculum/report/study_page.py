@@ -100,7 +100,9 @@ def _curves_section(curves: Curves, metrics: Mapping[str, Any]) -> Section:
     key = [
         ("sequential", "practised first, seed mean", "sequential" in groups),
         ("scratch", "from scratch, seed mean", "scratch" in groups),
-        ("other", "another regime, seed mean", bool(groups - {"sequential", "scratch"})),
+        ("other", "alone (isolated), seed mean", any(group.startswith("isolated") for group in groups)),
+        ("other", "from scratch for all steps (scratch-total), seed mean", "scratch-total" in groups),
+        ("joint", "all tasks at once (joint), seed mean", "joint" in groups),
         ("seed", "one seed", bool(groups)),
         ("unfinished", "unfinished seed, not counted", any(not line.finished for p in panels for line in p.lines)),
         ("window", "task in training", any(panel.window for panel in panels)),

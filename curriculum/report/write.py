@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from etude.curriculum.metrics.compare import compare
-from etude.curriculum.metrics.compute import compute_metrics
+from etude.curriculum.metrics.compare import compare_curves, load_studies
+from etude.curriculum.metrics.compute import measure_study
 from etude.curriculum.metrics.curves import Of, load_curves
 from etude.curriculum.metrics.registry import TIERS, Tier
 from etude.curriculum.report.comparison_page import comparison_page
@@ -33,8 +33,8 @@ def write_report(study: Path, of: Of = "score", out: Path | None = None) -> Path
     Raises:
         RequestError: as `load_curves`.
     """
-    metrics = compute_metrics(study, of, measured_tier(study, of))
     curves = load_curves(study, of)
+    metrics = measure_study(curves, measured_tier(study, of))
     page = study_page(curves, metrics)
     folder = out or study
     draw_learning_curves(curves, folder / "figures")
@@ -81,10 +81,9 @@ def write_comparison(studies: Sequence[Path], of: Of = "score", out: Path | None
     for study in resolved:
         if resolved.count(study) > 1:
             raise RequestError(f"report: {study.name} is given twice")
-    compared = compare(studies, of=of, force=force)
-    named = dict(zip(compared["studies"], studies, strict=True))
-    curves = {name: load_curves(study, of) for name, study in named.items()}
-    measured = {name: compute_metrics(study, of, measured_tier(study, of)) for name, study in named.items()}
+    curves = load_studies(studies, of)
+    compared = compare_curves(curves, force=force)
+    measured = {name: measure_study(one, measured_tier(one.study, of)) for name, one in curves.items()}
     page = comparison_page(curves, measured, compared)
     return write_page(page, out or Path("comparison"), "report" if of == "score" else f"report-{of}")
 

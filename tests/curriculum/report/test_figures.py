@@ -7,8 +7,8 @@ from matplotlib.collections import PolyCollection
 from PIL import Image
 
 from etude.curriculum.metrics.compute import compute_metrics
-from etude.curriculum.metrics.curves import load_curves
-from etude.curriculum.report.figures import AHEAD, BEHIND, LOST, draw, learning_curves
+from etude.curriculum.metrics.curves import Of, load_curves
+from etude.curriculum.report.figures import AHEAD, BEHIND, LOST, draw, draw_learning_curves
 from tests.curriculum.studies import make_suite, realistic, write_run, write_study
 
 SUITE = make_suite(budget=80)
@@ -21,6 +21,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def panels_of(study: Path, **options: Any) -> list[Any]:
     return draw(load_curves(study, **options)).get_axes()
+
+
+def learning_curves(study: Path, of: Of = "score") -> tuple[Path, Path]:
+    return draw_learning_curves(load_curves(study, of), study / "figures")
 
 
 def shaded(panel: Any, colour: str) -> float:

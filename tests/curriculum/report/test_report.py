@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from etude.curriculum.metrics import Metric, Value, register_metric, registry
+from etude.curriculum.metrics import Metric, Value, curves, register_metric, registry
+from etude.curriculum.records import Evaluation, read_evaluations
 from etude.curriculum.report.panels import POINTS
 from etude.curriculum.report.write import measured_tier, write_report
 from tests.curriculum.report.pages import Element, plots, polygon_area, read_page
@@ -46,6 +47,18 @@ def test_the_answer_comes_first_with_its_spread_and_in_words(page: Element, metr
     assert "After a task's own end, on average over the rest of the training," in answer.text
     assert "Practising first was worth" in answer.text
     assert "not that of Lopez-Paz and Ranzato (2017)" in answer.text
+
+
+def test_every_record_is_read_once(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path] = []
+
+    def read(path: Path) -> list[Evaluation]:
+        asked.append(path)
+        return read_evaluations(path)
+
+    monkeypatch.setattr(curves, "read_evaluations", read)
+    write_report(study, out=tmp_path)
+    assert sorted(asked) == sorted(study.glob("runs/*/evaluations.jsonl"))
 
 
 def test_the_page_asks_nothing_of_a_network_and_is_below_8_megabytes(study: Path, page: Element) -> None:
