@@ -59,4 +59,4 @@ class Primitive(Task):
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """A share of the progress, and 1 while the task is solved."""
-        return np.where(self.success(scene), 1.0, UNSOLVED * self.progress(scene))
+        return np.where(self.solved(scene), 1.0, UNSOLVED * self.progress(scene))
