@@ -55,7 +55,7 @@ class Primitive(Task):
 
     def ready(self, scene: Scene) -> NDArray[np.bool_]:
         """Whether it can be begun or gone on with, (N,): where not, a composition falls back to the stage before."""
-        return np.ones(scene.size, np.bool_)
+        return scene.everywhere
 
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """A share of the progress, and 1 while the task is solved."""

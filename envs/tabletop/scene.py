@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ SHUT_HANDLE = np.array([0, 0.17, 0.086])
 DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, 0.03]])
 
 Word = TypeVar("Word", bound=NDArray[Any])
-Known = dict[Any, NDArray[Any]]
+Known = dict[Any, Any]
 
 
 def once(read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
@@ -50,30 +50,27 @@ def once(read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
 
     Only for words that follow from the simulation alone, not from goals or latches, which move within a step.
     """
-
-    @wraps(read)
-    def word(scene: Scene) -> Word:
-        return read(scene) if scene.known is None else _kept(scene.known, read, scene)
-
-    return word
+    return _kept("known", read)
 
 
 def once_at_rest(read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
     """Let a word that follows from goals or latches too be worked out once while they rest; it is read-only."""
+    return _kept("resting", read)
 
+
+def _kept(place: str, read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
     @wraps(read)
     def word(scene: Scene) -> Word:
-        return read(scene) if scene.resting is None else _kept(scene.resting, read, scene)
+        known: Known | None = getattr(scene, place)
+        if known is None:
+            return read(scene)
+        found: Word | None = known.get(read)
+        if found is None:
+            found = known[read] = read(scene)
+            found.flags.writeable = False
+        return found
 
     return word
-
-
-def _kept(known: Known, read: Callable[[Scene], Word], scene: Scene) -> Word:
-    word = known.get(read)
-    if word is None:
-        word = known[read] = read(scene)
-        word.flags.writeable = False
-    return cast(Word, word)
 
 
 def length(ways: Floats) -> Floats:
@@ -122,6 +119,7 @@ class Scene:
         pad: (N, 3) the middle of the target pad on the table (w).
         cabinet, button_base, lever_base: (N, 3) where the furniture stands (w).
         latch: (N, L) marks that outlast what set them, 0 at an episode's start (w).
+        everywhere: (N,) True, read-only.
         known: words that follow from the simulation, as far as they are worked out; None before they can be.
         resting: the same of what follows from goals and latches as well, while they rest, from the last of a control
             step's changes to its end; else None.
@@ -158,6 +156,8 @@ class Scene:
         self._ctrl: Floats = batch.bind("ctrl")
         self._touches: Floats = batch.bind("sensordata")
         self._sites, self._qpos, self._mocap = sites, qpos, mocap
+        self.everywhere = np.ones(simulations, np.bool_)
+        self.everywhere.flags.writeable = False
         # Whole tables, since numpy is slow at broadcasting short rows.
         self._least, self._most = np.tile(WORKSPACE[:, None], (1, simulations, 1))
 
@@ -361,9 +361,7 @@ class Scene:
         self.cube_quaternion[ids, 0], self.cube_quaternion[ids, 3] = np.cos(yaw / 2), np.sin(yaw / 2)
         width = CUBE_HALF * (np.cos(yaw) + np.abs(np.sin(yaw)))
         self.pose_arm(ids, cubes + offsets, width - SQUEEZE, closing=True)
-        self.batch.forward(ids, stage=self.velocity_stage)
-        for _ in range(SETTLING):
-            self.step(ids)
+        self.batch.step(ids, nstep=SETTLING * SUBSTEPS, stage=self.velocity_stage)
 
     def site(self, name: str) -> Floats:
         """Where a site of the model is, (N, 3), live.
