@@ -226,7 +226,16 @@ def _speed(measured: Measured) -> list[Figure]:
     table = Table("speed-numbers", "Environment steps a second", [Column("study"), Column("steps/s", ",.0f")], rows)
     alt = "Environment steps a second: " + ", ".join(f"{study} {speed:,.0f}" for study, speed in speeds.items())
     content = Bars(list(speeds), list(speeds.values()), "environment steps a second")
-    return [Figure("speed", "Throughput", "Of a run, training and evaluation included.", alt, content, table)]
+    return [
+        Figure(
+            "speed",
+            "Throughput",
+            "Environment steps over the seconds of learning, the mean of the runs.",
+            alt,
+            content,
+            table,
+        )
+    ]
 
 
 def _all_metrics(measured: Measured) -> Table:

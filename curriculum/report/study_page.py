@@ -41,7 +41,7 @@ def study_page(curves: Curves, metrics: Mapping[str, Any]) -> Page:
         Section("matrices", "Matrices", tables=matrices),
         Section("further", "Further curves", figures=[*series, *feature_figures(curves, metrics)]),
         Section("metrics", "All metrics", tables=[headline_table(metrics), *metric_tables(metrics)]),
-        Section("runs", "Runs", tables=[_runs_table(curves, metrics)]),
+        Section("runs", "Runs", tables=[_runs_table(metrics)]),
         methods_section(curves),
     ]
     regimes = ", ".join(suite.regimes)
@@ -304,12 +304,18 @@ def _about(name: str) -> str:
     return (get_metric(name).function.__doc__ or "").strip().partition("\n")[0].replace("`", "")
 
 
-def _runs_table(curves: Curves, metrics: Mapping[str, Any]) -> Table:
+def _runs_table(metrics: Mapping[str, Any]) -> Table:
+    """Every run, whether it counts, and what it cost where that was recorded."""
+    costs = [("wall_time", Column("seconds", ",.0f"), 1.0), ("env_steps_per_s", Column("steps/s", ",.0f"), 1.0)]
+    costs += [("peak_mem", Column("peak memory, MB", ",.0f"), 1e6), ("total_flops", Column("operations", ".2e"), 1.0)]
+    known: Mapping[str, Mapping[str, float | None]] = metrics["costs"]
+    costs = [cost for cost in costs if any(run.get(cost[0]) is not None for run in known.values())]
     rows: list[list[Cell]] = []
     for group, described in metrics["regimes"].items():
         for seed in described["seeds"]["planned"]:
-            reason = described["unfinished"].get(str(seed))
-            rows.append([f"{group}-seed{seed}", "no" if reason else "yes", reason or ""])
-    return Table(
-        "runs-table", "Runs, and which of them count", [Column("run"), Column("counts"), Column("why not")], rows
-    )
+            name, reason = f"{group}-seed{seed}", described["unfinished"].get(str(seed))
+            spent = [known.get(name, {}).get(cost) for cost, _, _ in costs]
+            cells = [None if value is None else value / unit for value, (_, _, unit) in zip(spent, costs, strict=True)]
+            rows.append([name, "no" if reason else "yes", reason or "", *cells])
+    columns = [Column("run"), Column("counts"), Column("why not"), *(column for _, column, _ in costs)]
+    return Table("runs-table", "Runs, which of them count, and what they cost", columns, rows)

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from etude.curriculum.metrics import Metric, Value, curves, register_metric, registry
+from etude.curriculum.plan import RunName
 from etude.curriculum.records import Evaluation, read_evaluations
 from etude.curriculum.report.panels import POINTS
 from etude.curriculum.report.write import measured_tier, write_report
+from etude.curriculum.status import Status, write_status
+from etude.curriculum.study import StudyFolder
 from tests.curriculum.report.pages import Element, plots, polygon_area, read_page
 from tests.curriculum.studies import make_suite, realistic, write_run, write_study
 
@@ -196,6 +199,18 @@ def test_a_study_half_done_shows_what_there_is_and_why_the_rest_is_not(tmp_path:
     assert "no memory left" in page.one("div", **{"class": "alarms"}).text
     [unfinished] = [trace for trace in plots(page)["reach"]["data"] if trace["name"].endswith("seed 1")]
     assert unfinished["line"]["dash"] == "dot" and unfinished["x"][-1] == 120
+
+
+def test_what_each_run_cost_stands_beside_it(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", SUITE, realistic(SUITE))
+    run = StudyFolder(study).run(RunName("scratch", 0))
+    write_status(run.status, Status(state="done", step=80, of=80, seconds={"learning": 2.0, "evaluation": 0.5}))
+    run.cost.write_text(json.dumps({"peak_mem": 512e6}))
+    rows = read_page(write_report(study)).one("div", id="runs-table").one("table").rows()
+    assert rows[0] == ["run", "counts", "why not", "seconds", "steps/s", "peak memory, MB"]
+    costs = {row[0]: row[3:] for row in rows[1:]}
+    assert costs["scratch-seed0"] == ["2", "40", "512"]
+    assert costs["scratch-seed1"] == ["–", "–", "–"]
 
 
 def test_a_study_with_nothing_done_says_so(tmp_path: Path) -> None:
