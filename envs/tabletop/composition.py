@@ -56,8 +56,11 @@ class Composition(Task):
         """The common starts, the parts' furniture placed, and what `prepare` makes of them; the first stage's goal."""
         arrange(scene, ids, rngs)
         for stage in furnishing(self.stages):
+            scene.catch_up(ids)
             stage.furnish(scene, ids, rngs)
+        scene.catch_up(ids)
         self.prepare(scene, ids, rngs)
+        scene.catch_up(ids)
         self.enter(scene, ids, 0)
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:

@@ -42,12 +42,17 @@ class Primitive(Task):
     def reset(self, scene: Scene, ids: NDArray[np.intp], rngs: Sequence[np.random.Generator]) -> None:
         """The common starts, its furniture placed and its goal marked."""
         arrange(scene, ids, rngs)
+        scene.catch_up(ids)
         self.furnish(scene, ids, rngs)
+        scene.catch_up(ids)
         self.mark(scene, ids)
 
     @abstractmethod
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
-        """Put the goal of the simulations `ids` where this task wants the finger tips, or the object."""
+        """Put the goal of the simulations `ids` where this task wants the finger tips, or the object.
+
+        When an episode begins, sites and other derived words are current in tasks with furniture of their own alone.
+        """
 
     @abstractmethod
     def progress(self, scene: Scene) -> NDArray[np.float64]:
