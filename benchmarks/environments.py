@@ -122,6 +122,18 @@ def _random_actions(steps: int, simulations: int) -> NDArray[np.float64]:
     return np.clip(held + rng.normal(0, 0.3, held.shape), -1, 1)
 
 
+def _print_beside(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> None:
+    """Print our rows and the peers', and how many times as many simulated seconds the last of ours makes."""
+    print(f"\n{'a CPU second':<42}{'simulations':>12}{'steps':>9}{'simulated s':>13}{'ours':>8}")
+    for row in [{"peer": f"Étude {row['task']}", **row} for row in rows] + others:
+        if "reason" in row:
+            print(f"{row['peer']:<42}{row['reason']}")
+            continue
+        seconds = row["simulated_seconds"]
+        times = f"{rows[-1]['simulated_seconds'] / seconds:>7.1f}x" if row in others else ""
+        print(f"{row['peer']:<42}{row['simulations']:>12}{row['environment']:>9,.0f}{seconds:>13.1f}{times}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--task", action="append", choices=task_ids(), help="default: all")
@@ -142,10 +154,7 @@ def main() -> None:
             rows.append(row)
     others = [peers.measure(peer, options.peers, options.seconds) for peer in peers.PEERS] if options.peers else []
     if others:
-        print(f"\n{'peer':<40}{'steps':>9}{'simulated s':>13}  (a CPU second; pick-place above: each step 0.04 s)")
-    for other in others:
-        figures = f"{other['environment']:>9,.0f}{other['simulated_seconds']:>13.1f}" if "environment" in other else ""
-        print(f"{other['peer']:<40}{figures or '  ' + other['reason']}")
+        _print_beside(rows, others)
     if options.json:
         report = {
             "cores": os.cpu_count(),

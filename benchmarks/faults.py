@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import json
 import os
 import random
 import shutil
@@ -40,6 +41,8 @@ for task, oracle, horizon in ((Reach, ReachOracle, 12), (PressButton, PressButto
     brief = register_task(type("Brief", (task,), {"id": f"brief-{task.id}", "horizon": horizon})).id
     register_oracle(type("BriefOracle", (oracle,), {"task": brief}))
 """
+MEASURED = ("env_steps_per_s", "peak_mem", "wall_time")
+"""The metrics that a clock and the system tell."""
 LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 NAME = "study"  # the same for all, as it stands in metrics.json
 AGENTS: dict[str, dict[str, Any]] = {
@@ -292,8 +295,15 @@ def recorded(folder: Path) -> int:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Evaluations, training statistics, policies, references and metrics of a study, and nothing with a clock in it."""
-    patterns = ("runs/*/*.jsonl", "runs/*/policies/*/*", "references.json", "metrics.json")
-    return {str(path.relative_to(folder)): path.read_bytes() for each in patterns for path in folder.glob(each)}
+    patterns = ("runs/*/*.jsonl", "runs/*/policies/*/*", "references.json")
+    found = {str(path.relative_to(folder)): path.read_bytes() for each in patterns for path in folder.glob(each)}
+    for path in folder.glob("metrics.json"):
+        metrics = json.loads(path.read_bytes())
+        for values in (metrics["metrics"], *metrics["costs"].values()):
+            for name in MEASURED:
+                values.pop(name, None)
+        found[path.name] = json.dumps(metrics).encode()
+    return found
 
 
 def run_trial(place: Path, agent: str, regime: str) -> Trial:

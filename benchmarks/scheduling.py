@@ -35,7 +35,7 @@ def seconds_here(suite: Suite, place: Path) -> float:
 def seconds_scheduled(suite: Suite, place: Path) -> tuple[float, float]:
     """From the first run's begin to the last one's end by a worker, and this process's own time."""
     claim_folder(suite, place)
-    study = _Study(suite, StudyFolder(place), 1, Console(file=open(os.devnull, "w"), width=80))
+    study = _Study(suite, StudyFolder(place), 1, Console(file=open(os.devnull, "w"), width=80), None)
     study.prepare()
     times: list[tuple[float, float]] = []
     announce = study._announce

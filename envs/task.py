@@ -58,6 +58,15 @@ class Task(ABC):
         """What oracles may read of the task's own furniture, by words of its own, each (N, ...)."""
         return {}
 
+    def solved(self, scene: Scene) -> NDArray[np.bool_]:
+        """What `success` gives, (N,), asked once while the scene is at rest: for rewards."""
+        known = scene.resting
+        if known is None:
+            return self.success(scene)
+        if self not in known:
+            known[self] = self.success(scene)
+        return known[self]
+
     def part(self, scene: Scene) -> NDArray[np.intp]:
         """Which of `parts` is asked for now, (N,), as indices; of a primitive, which has none, 0. Pure."""
         return np.zeros(scene.size, np.intp)

@@ -47,7 +47,7 @@ class Carry(Primitive):
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The way to a grasp, then the grasped cube's closeness to the goal."""
-        return grasped_progress(scene, closeness(scene.distance(scene.goal, scene.cube), TOLERANCE, FAR, NEAR))
+        return grasped_progress(scene, closeness(scene.goal_distance, TOLERANCE, FAR, NEAR))
 
     def ready(self, scene: Scene) -> NDArray[np.bool_]:
         """Whether the cube is held."""
@@ -55,4 +55,4 @@ class Carry(Primitive):
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube is grasped, within TOLERANCE of the goal, and does not fly past."""
-        return scene.grasped & (scene.distance(scene.goal, scene.cube) < TOLERANCE) & (scene.cube_speed < SLOW)
+        return scene.grasped & (scene.goal_distance < TOLERANCE) & (scene.cube_speed < SLOW)

@@ -56,13 +56,16 @@ class Composition(Task):
         """The common starts, the parts' furniture placed, and what `prepare` makes of them; the first stage's goal."""
         arrange(scene, ids, rngs)
         for stage in furnishing(self.stages):
+            scene.catch_up(ids)
             stage.furnish(scene, ids, rngs)
+        scene.catch_up(ids)
         self.prepare(scene, ids, rngs)
+        scene.catch_up(ids)
         self.enter(scene, ids, 0)
 
     def advance(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Move the stages on by one, or back as far as must be, and the goal with them."""
-        before = scene.latch[ids, STAGE]
+        before = scene.latch[:, STAGE].take(ids)
         stage = before.copy()
         present = set(stage.tolist())
         for k in range(len(self.stages) - 1, 0, -1):
@@ -77,12 +80,13 @@ class Composition(Task):
                 if np.count_nonzero(solved):
                     stage[solved & self.stages[k + 1].ready(scene)[ids]] = k + 1
                     present.add(k + 1)
-        scene.latch[ids, STAGE] = stage
         moved = stage != before
+        moving = np.count_nonzero(moved)
+        if moving:
+            scene.latch[ids, STAGE] = stage
         for k in sorted(present):
             here = stage == k
-            entered = here & moved
-            if np.count_nonzero(entered):
+            if moving and np.count_nonzero(entered := here & moved):
                 self.enter(scene, ids[entered], int(k))
             self.stages[int(k)].advance(scene, ids[here])
 
@@ -103,7 +107,7 @@ class Composition(Task):
     def reward(self, scene: Scene) -> NDArray[np.float64]:
         """Staged: a share for every stage done, and the present one's progress."""
         shaped = staged(scene, scene.latch[:, STAGE], [part.progress for part in self.stages])
-        return np.where(self.success(scene), 1.0, shaped)
+        return np.where(self.solved(scene), 1.0, shaped)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The last stage has been reached, can still be gone on with, and is solved."""

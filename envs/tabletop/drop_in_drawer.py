@@ -49,7 +49,7 @@ class DropInDrawer(Primitive):
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The closeness to a place in the drawer of the cube that does not lie about, then opening and retreat."""
-        near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
+        near = closeness(scene.goal_distance, WITHIN, FAR, NEAR)
         aloft = scene.cube[:, 2] > ALOFT
         brought = np.where(aloft, REACHED + (1 - REACHED) * near, grasped_progress(scene, near))
         left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat

@@ -47,6 +47,7 @@ def _spec(cubes: int, furniture: str) -> mujoco.MjSpec:
     text = (files("etude.envs.tabletop") / "scene.xml").read_text()
     spec = _furnished(text, furniture) if furniture else mujoco.MjSpec.from_string(text)
     if cubes == 2:
+        spec.option.impratio = 1  # At 10, contacts of one free cube on another jitter, and it walks off.
         body = spec.worldbody.add_body(name="base", pos=BASE)
         body.add_freejoint(name="base")
         body.add_geom(spec.find_default("base"))

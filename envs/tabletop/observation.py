@@ -92,16 +92,13 @@ class Observer:
 
     def __call__(self) -> NDArray[np.float32]:
         """All slots of all simulations, (N, SIZE), in a fresh array."""
-        sites, points = len(self._from_sites), len(self._origins)
-        readings = np.empty(self._scales.shape)
-        readings[:, :sites] = self._sites.take(self._from_sites, axis=1)
-        readings[:, sites : sites + len(self._from_state)] = self._state.take(self._from_state, axis=1)
-        readings[:, PLACES["goal"]] = self._scene.goal
-        readings[:, PLACES["cube_to_goal"]] = self._scene.cube_to_goal
-        readings[:, PLACES["cube_turn"]] = self._scene.cube_turn
+        scene = self._scene
+        sites, state = self._sites.take(self._from_sites, axis=1), self._state.take(self._from_state, axis=1)
+        readings = np.concatenate((sites, state, scene.cube_to_goal, scene.cube_turn), axis=1)
+        readings[:, PLACES["goal"]] = scene.goal
         origins = self._sites.take(self._origins, axis=1)
         origins[:, :3] = HOME
-        readings[:, :points] -= origins
+        readings[:, : len(self._origins)] -= origins
         readings *= self._scales
         observations = readings.astype(np.float32)
         np.maximum(observations, self._low, out=observations)

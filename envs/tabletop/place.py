@@ -54,11 +54,15 @@ class Place(Primitive):
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """The grasped cube's closeness to where it should lie; over it, the gripper's opening and retreat as well."""
-        near = closeness(scene.distance(scene.goal, scene.cube), WITHIN, FAR, NEAR)
+        near = closeness(scene.goal_distance, WITHIN, FAR, NEAR)
         over = _above(scene, *self.over)
         brought = np.where(over, REACHED + (1 - REACHED) * near, grasped_progress(scene, near))
-        left = RELEASE * scene.release + (1 - BRING - RELEASE) * scene.retreat
+        left = RELEASE * scene.release + (1 - BRING - RELEASE) * self.retreat(scene)
         return BRING * brought + np.where(over, left, 0.0)
+
+    def retreat(self, scene: Scene) -> NDArray[np.float64]:
+        """How far the gripper has gone from the cube, (N,), in [0, 1]."""
+        return scene.retreat
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube lies still within TOLERANCE of the target, the gripper open and away."""
@@ -71,6 +75,6 @@ def mark_pad(scene: Scene, ids: NDArray[np.intp]) -> None:
 
 
 def _above(scene: Scene, aside: float, height: float) -> NDArray[np.bool_]:
-    x, y, z = (scene.cube - scene.goal).T
-    near: NDArray[np.bool_] = (x * x + y * y < aside * aside) & (z < height) & (z > -CUBE_HALF)
+    x, y, z = scene.cube_to_goal.T
+    near: NDArray[np.bool_] = (x * x + y * y < aside * aside) & (z > -height) & (z < CUBE_HALF)
     return near

@@ -45,11 +45,11 @@ class Push(Primitive):
     def progress(self, scene: Scene) -> NDArray[np.float64]:
         """Closeness of the finger tips to the cube, then of the cube to the target."""
         near = closeness(scene.gap_length, WITHIN, FAR, NEAR)
-        there = closeness(scene.distance(scene.goal, scene.cube), TOLERANCE, FAR, NEAR)
+        there = closeness(scene.goal_distance, TOLERANCE, FAR, NEAR)
         return APPROACH * near + (1 - APPROACH) * there
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube lies within TOLERANCE of the target, the gripper closed."""
         flat = np.abs(scene.cube[:, 2] - scene.goal[:, 2]) < LYING
-        there = flat & (scene.distance(scene.goal, scene.cube) < TOLERANCE)
+        there = flat & (scene.goal_distance < TOLERANCE)
         return np.asarray(there & (scene.width < CLOSED))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ SHUT_HANDLE = np.array([0, 0.17, 0.086])
 DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, 0.03]])
 
 Word = TypeVar("Word", bound=NDArray[Any])
+Known = dict[Any, Any]
 
 
 def once(read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
@@ -49,18 +50,34 @@ def once(read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
 
     Only for words that follow from the simulation alone, not from goals or latches, which move within a step.
     """
+    return _kept("known", read)
 
+
+def once_at_rest(read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
+    """Let a word that follows from goals or latches too be worked out once while they rest; it is read-only."""
+    return _kept("resting", read)
+
+
+def _kept(place: str, read: Callable[[Scene], Word]) -> Callable[[Scene], Word]:
     @wraps(read)
     def word(scene: Scene) -> Word:
-        if not scene.current:
-            return read(scene)
-        known = scene.known.get(read)
+        known: Known | None = getattr(scene, place)
         if known is None:
-            known = scene.known[read] = read(scene)
-            known.flags.writeable = False
-        return cast(Word, known)
+            return read(scene)
+        found: Word | None = known.get(read)
+        if found is None:
+            found = known[read] = read(scene)
+            found.flags.writeable = False
+        return found
 
     return word
+
+
+def length(ways: Floats) -> Floats:
+    """Euclidean length of ways, (N, 3), as (N,)."""
+    x, y, z = (ways * ways).T
+    along: Floats = np.sqrt(x + y + z)
+    return along
 
 
 def share(part: Floats) -> Floats:
@@ -70,8 +87,9 @@ def share(part: Floats) -> Floats:
 
 
 def within(points: Floats, box: Floats) -> NDArray[np.bool_]:
-    """Whether points, (N, D), lie inside a box of (2, D) corners, (N,)."""
-    inside: NDArray[np.bool_] = np.logical_and.reduce((points > box[0]) & (points < box[1]), axis=1)
+    """Whether points, (N, 3), lie inside a box of (2, 3) corners, (N,)."""
+    x, y, z = ((points > box[0]) & (points < box[1])).T
+    inside: NDArray[np.bool_] = x & y & z
     return inside
 
 
@@ -101,6 +119,10 @@ class Scene:
         pad: (N, 3) the middle of the target pad on the table (w).
         cabinet, button_base, lever_base: (N, 3) where the furniture stands (w).
         latch: (N, L) marks that outlast what set them, 0 at an episode's start (w).
+        everywhere: (N,) True, read-only.
+        known: words that follow from the simulation, as far as they are worked out; None before they can be.
+        resting: the same of what follows from goals and latches as well, while they rest, from the last of a control
+            step's changes to its end; else None.
     """
 
     def __init__(self, simulations: int, threads: int = 1, cubes: int = 1, furniture: str = "") -> None:
@@ -120,10 +142,11 @@ class Scene:
 
         self.velocity_stage = mujoco.mjtStage.mjSTAGE_VEL.value
         self._no_stage = mujoco.mjtStage.mjSTAGE_NONE.value
-        self.known: dict[Callable[[Scene], Any], NDArray[Any]] = {}
-        self.current = False
+        self.known: Known | None = None
+        self.resting: Known | None = None
         self._warning_names = [str(name).removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__]
         self.size = simulations
+        self._furnished = bool(furniture)
         self.model = model = simulated_model(cubes, furniture)
         self.batch = batch = Batch(model, simulations, threads, persistent=True)
 
@@ -134,6 +157,10 @@ class Scene:
         self._ctrl: Floats = batch.bind("ctrl")
         self._touches: Floats = batch.bind("sensordata")
         self._sites, self._qpos, self._mocap = sites, qpos, mocap
+        self.everywhere = np.ones(simulations, np.bool_)
+        self.everywhere.flags.writeable = False
+        # Whole tables, since numpy is slow at broadcasting short rows.
+        self._least, self._most = np.tile(WORKSPACE[:, None], (1, simulations, 1))
 
         def site(name: str) -> Floats:
             return sites[:, model.site(name).id]
@@ -181,10 +208,16 @@ class Scene:
         return yaw
 
     @property
+    @once_at_rest
     def cube_to_goal(self) -> Floats:
         """From the cube's centre to the goal, (N, 3) metres."""
-        way: Floats = self.goal - self.cube
-        return way
+        return self.goal - self.cube
+
+    @property
+    @once_at_rest
+    def goal_distance(self) -> Floats:
+        """How far the cube's centre is from the goal, (N,)."""
+        return length(self.cube_to_goal)
 
     @property
     def cube_turn(self) -> Floats:
@@ -192,10 +225,10 @@ class Scene:
 
         Both fade as the cube tips over, so that they never jump.
         """
-        turn = self.cube_quaternion[:, 0] + 1j * self.cube_quaternion[:, 3]  # by half the yaw
+        turn = self.cube_quaternion.take((0, 3), axis=1).view(np.complex128)  # by half the yaw
         for _ in range(3):
             turn *= turn
-        return turn[:, None].view(np.float64)
+        return turn.view(np.float64)
 
     @property
     @once
@@ -207,7 +240,7 @@ class Scene:
     @once
     def gap_length(self) -> Floats:
         """How far the tool centre point is from the cube, (N,)."""
-        return self.distance(self.cube, self.tcp)
+        return length(self.gap)
 
     @property
     @once
@@ -275,11 +308,7 @@ class Scene:
     @staticmethod
     def distance(a: Floats, b: Floats) -> Floats:
         """Euclidean distance between points, (N,)."""
-        way = a - b
-        way *= way
-        x, y, z = way.T
-        length: Floats = np.sqrt(x + y + z)
-        return length
+        return length(a - b)
 
     def control(self, actions: Floats) -> None:
         """Take in the actions of one control step.
@@ -292,13 +321,18 @@ class Scene:
                 opens where it is under -GRIP, and keeps to what it was told before in between, so that a held thing
                 is not let go of by chance. Once it opens, it does so until the fingers are LET_GO apart from closed.
         """
-        moved = self.setpoint + SETPOINT_RATE * actions[:, :3]
-        leashed = np.minimum(np.maximum(moved, self.tcp - SETPOINT_LEASH), self.tcp + SETPOINT_LEASH)
-        self.setpoint[:] = np.minimum(np.maximum(leashed, WORKSPACE[0]), WORKSPACE[1])
-        gripper, fingers = actions[:, 3:], self._ctrl[:, 6:]
-        opening = (fingers > 0) & (np.minimum(*self.fingers.T)[:, None] < LET_GO)
-        np.copyto(fingers, 0.0, where=(gripper > GRIP) & ~opening)
-        np.copyto(fingers, FINGER_OPEN, where=gripper < -GRIP)
+        tcp = self.tcp.copy()
+        goto = SETPOINT_RATE * actions[:, :3]
+        goto += self.setpoint
+        np.maximum(goto, tcp - SETPOINT_LEASH, out=goto)
+        np.minimum(goto, tcp + SETPOINT_LEASH, out=goto)
+        np.maximum(goto, self._least, out=goto)
+        np.minimum(goto, self._most, out=self.setpoint)
+        gripper, told = actions[:, 3], self._ctrl[:, 6]
+        left, right = self.fingers.T
+        opening = (told > 0) & ((left < LET_GO) | (right < LET_GO))
+        told = np.where((gripper > GRIP) & ~opening, 0.0, told)
+        self._ctrl[:, 6:] = np.where(gripper < -GRIP, FINGER_OPEN, told)[:, None]
 
     def pose_arm(self, ids: Ids, points: Floats, fingers: Floats, closing: bool) -> None:
         """Put the arms of the simulations `ids` at rest elsewhere, as if they had been sent there.
@@ -328,9 +362,7 @@ class Scene:
         self.cube_quaternion[ids, 0], self.cube_quaternion[ids, 3] = np.cos(yaw / 2), np.sin(yaw / 2)
         width = CUBE_HALF * (np.cos(yaw) + np.abs(np.sin(yaw)))
         self.pose_arm(ids, cubes + offsets, width - SQUEEZE, closing=True)
-        self.batch.forward(ids, stage=self.velocity_stage)
-        for _ in range(SETTLING):
-            self.step(ids)
+        self.batch.step(ids, nstep=SETTLING * SUBSTEPS, stage=self.velocity_stage)
 
     def site(self, name: str) -> Floats:
         """Where a site of the model is, (N, 3), live.
@@ -366,11 +398,12 @@ class Scene:
     def step(self, ids: Ids | None = None) -> None:
         """Simulate one control step of all simulations, or of `ids`."""
         self.batch.step(ids, nstep=SUBSTEPS, stage=self.velocity_stage)
-        self.known.clear()
+        self.known = None if self.known is None else {}
+        self.resting = None
 
     def home(self, ids: Ids) -> None:
         """Put the simulations `ids` at home: nothing locked, latched or moved."""
-        self.current = False
+        self.known = self.resting = None
         if self.batch.warning.any():
             self.batch.reset(ids, stage=self._no_stage)
         self.batch.state[ids] = self._home
@@ -394,8 +427,16 @@ class Scene:
     def refresh(self, ids: Ids | None = None) -> None:
         """Make the derived words current after the state of all simulations, or of `ids`, was written."""
         self.batch.forward(ids, stage=self.velocity_stage)
-        self.known.clear()
-        self.current = True
+        self.known = {}
+
+    def catch_up(self, ids: Ids) -> None:
+        """Make the derived words of `ids` current while a start is still being written, where furniture was brought.
+
+        Tasks without any read what is written alone, and are spared the time. No word is kept.
+        """
+        if self._furnished:
+            self.refresh(ids)
+            self.known = None
 
     def warnings(self, i: int) -> str:
         """What MuJoCo has warned of in simulation `i`, in one line; empty if of nothing."""

@@ -50,3 +50,7 @@ class Stack(Place):
     def mark(self, scene: Scene, ids: NDArray[np.intp]) -> None:
         """Put the goal where the cube's centre is once it lies on the base."""
         scene.goal[ids] = scene.base[ids] + HIGHER
+
+    def retreat(self, scene: Scene) -> NDArray[np.float64]:
+        """As in place, but upwards: down around the base, where it can hold that one, is no way away."""
+        return np.where(scene.tcp[:, 2] > scene.cube[:, 2], scene.retreat, 0.0)

@@ -90,6 +90,26 @@ def test_a_new_episode_puts_it_back(make: MakeVector) -> None:
     assert env.scene.joint("swing")[0] != env.scene.joint("swing")[1]
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["alone", "as a part"])
+def test_its_sites_are_current_where_a_start_is_written(whole: bool, make: MakeVector) -> None:
+    class Meets(Swings):
+        """Reach the pendulum's weight."""
+
+        id = "meets"
+
+        def mark(self, scene: Scene, ids: Ids) -> None:
+            scene.goal[ids] = scene.site("weight")[ids]
+
+    register_task(Meets)
+    compose("meets-twice", parts=["meets", "meets"])
+    env = make("meets-twice" if whole else "meets", 3)
+    for _ in range(2):
+        env.reset(seed=0)
+        assert np.array_equal(env.scene.goal, env.scene.site("weight"))
+        env.step(np.ones((3, 4)))
+        env.reset(seed=9, options={"reset_mask": np.array([True, False, True])})
+
+
 def test_a_snapshot_holds_it(make: MakeVector) -> None:
     one, two = make("swings", 2, autoreset_mode="SameStep"), make("swings", 2, autoreset_mode="SameStep")
     one.reset(seed=0)

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from etude.envs.tabletop.model import drawn_model, simulated_model
-from etude.envs.tabletop.scene import DRAWER_OPEN, SETPOINT_RATE, WORKSPACE, Scene
+from etude.envs.tabletop.scene import CUBE_HALF, DRAWER_OPEN, HOME, SETPOINT_RATE, WORKSPACE, Scene
 from etude.envs.vector import TabletopVectorEnv
 
 MakeVector = Callable[..., TabletopVectorEnv]
@@ -74,6 +74,21 @@ def test_the_simulated_and_the_drawn_model_share_their_state() -> None:
         assert getattr(simulated, size) == getattr(drawn, size)
     assert simulated.ngeom < drawn.ngeom
     assert np.allclose(simulated.body_mass, drawn.body_mass)
+
+
+def test_a_cube_on_another_stays_where_it_was_put(make: MakeVector) -> None:
+    env = make("stack", 256)
+    env.reset(seed=0)
+    scene, rng = env.scene, np.random.default_rng(0)
+    aside = np.hstack([rng.uniform(-0.012, 0.012, (256, 2)), np.full((256, 1), 2 * CUBE_HALF)])
+    home = np.broadcast_to(HOME, (256, 3))
+    send(scene, home, 20, closed=False)  # what was held drops somewhere
+    scene.cube[:] = scene.base + aside
+    scene.cube_quaternion[:] = [1, 0, 0, 0]
+    send(scene, home, 10, closed=False)
+    lying = (scene.cube - scene.base).copy()
+    send(scene, home, 60, closed=False)
+    assert np.abs(scene.cube - scene.base - lying).max() < 0.002
 
 
 def test_nothing_drifts_at_rest(make: MakeVector) -> None:

@@ -53,19 +53,21 @@ def test_a_study_is_the_same_bytes_with_any_workers_in_any_order_with_wandb_and_
 
 
 @pytest.mark.parametrize("agent", ["PPO", "SAC"])
-def test_what_is_learnt_is_the_same_bytes_with_evaluation_and_without(
+def test_what_is_learnt_is_the_same_bytes_with_evaluation_at_another_interval_and_without(
     faults: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
     (tmp_path / "suite").mkdir()
-    suite = load_suite(str(faults.write_suite(tmp_path / "suite", agent)))
-    runs = [StudyFolder(tmp_path / name).run("sequential-seed0") for name in ("with", "without")]
-    for run in runs:
-        claim_folder(suite, run.study.path)
+    path = str(faults.write_suite(tmp_path / "suite", agent))
+    often, rarely, without = (StudyFolder(tmp_path / name).run("sequential-seed0") for name in ("a", "b", "c"))
+    for run, every in ((often, 32), (rarely, 64), (without, 32)):
+        if run is without:
+            monkeypatch.setattr(Evaluator, "evaluate", lambda *_: [])
+        claim_folder(load_suite(path, [f"evaluation.every={every}"]), run.study.path)
         execute(run.path)
-        monkeypatch.setattr(Evaluator, "evaluate", lambda *_: [])
-    assert runs[0].evaluations.read_bytes() and not runs[1].evaluations.read_bytes()
-    with_them, without = (run.policy(128) / "policy.pt" for run in runs)
-    assert with_them.read_bytes() == without.read_bytes()
+    lines = [run.evaluations.read_bytes().count(b"\n") for run in (often, rarely, without)]
+    assert lines[0] > lines[1] > lines[2] == 0
+    first, *others = ((run.policy(128) / "policy.pt").read_bytes() for run in (often, rarely, without))
+    assert others == [first, first]
 
 
 def test_two_threads_of_the_simulator_make_the_same_bytes_as_one(
