@@ -65,9 +65,9 @@ def test_a_dry_run_counts_what_is_left_from_the_save(make_study: Callable[..., S
     from etude.curriculum.suite import read_suite
 
     study = make_study()
-    for name, state, step in (("sequential-seed0", "done", 256), ("scratch-seed0", state, 100)):
+    for name, last, step in (("sequential-seed0", "done", 256), ("scratch-seed0", state, 100)):
         study.run(name).path.mkdir(parents=True)
-        write_status(study.run(name).status, Status(state, None, step))  # type: ignore[arg-type]
+        write_status(study.run(name).status, Status(last, None, step))  # type: ignore[arg-type]
     (study.run("scratch-seed0").save / "64").mkdir(parents=True)
     console = Console(file=io.StringIO(), width=80)
     show_dry_run(read_suite(study.path), study.path, None, load_profile("ray", None), console)
