@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,10 @@ MakeVector = Callable[..., TabletopVectorEnv]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def test_a_simulation_that_diverges_is_named(make: MakeVector) -> None:
+def test_a_simulation_that_diverges_is_named(
+    make: MakeVector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     env = make("reach", 4)
     env.reset(seed=[5, 6, 7, 8])
     env.reset(options={"reset_mask": np.array([False, False, True, False])})
@@ -25,9 +29,30 @@ def test_a_simulation_that_diverges_is_named(make: MakeVector) -> None:
     with pytest.raises(RunError) as caught:
         env.step(np.zeros((4, 4)))
     message = str(caught.value)
-    for part in ("task reach", "environment 2", "seed 7", "episode 2", "step 4", "MuJoCo warns of", "BADQVEL"):
+    for part in (
+        "task reach",
+        "environment 2",
+        "seed 7",
+        "episode 2",
+        "step 4",
+        "MuJoCo warns of",
+        "BADQVEL",
+        ", first of joint joint1",
+    ):
         assert part in message
     assert "\n" not in message
+    assert not list(tmp_path.iterdir()) and capfd.readouterr() == ("", "")
+
+
+def test_the_joint_that_diverges_is_named(make: MakeVector) -> None:
+    env = make("reach", 2)
+    env.reset(seed=0)
+    for name in ("drawer", "lever"):
+        env.scene.batch.qvel[1, env.scene.model.joint(name).dofadr] = 1e12
+        env.scene.step()
+        told = env.scene.warnings(1)
+        assert "BADQVEL" in told and told.endswith(f", first of joint {name}")
+        env.scene.home(np.arange(2))
 
 
 def test_a_single_simulation_that_diverges_is_named() -> None:
