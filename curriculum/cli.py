@@ -130,10 +130,12 @@ def oracle(
 
     The floor, a score of 0, is the larger mean return of the two, or of the task's own floor where it has one.
     """
-    from etude.oracles.measure import measure_oracle
+    from etude.oracles.measure import margin_fault, measure_oracle
 
     _import(imports)
     measured = measure_oracle(task, episodes, seed)
+    if fault := margin_fault(measured):
+        print(f"etude: {fault}", file=sys.stderr)
     if as_json:
         return _print_json(measured)
     table = _table("policy", ">return", "95% interval", ">success", "95% interval", ">variation")
