@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from etude.envs.errors import RequestError, RunError
+from etude.envs.errors import RequestError, RunError, in_words
 from etude.envs.registry import task_class
 from etude.envs.tabletop.camera import Camera
 from etude.envs.tabletop.observation import PLACES, Observer, observation_space
@@ -328,8 +328,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             what += self._within(what, error)
             if isinstance(error, RequestError):
                 raise RunError(f"task {self.task.id}: {what}: {error} ({place})") from error
-            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            told = f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where; {place})"
+            told = f"{what} raised {in_words(error)} (ETUDE_TRACEBACK=1 shows where; {place})"
             raise RunError(f"task {self.task.id}: {told}") from error
 
     def _within(self, what: str, error: BaseException) -> str:
