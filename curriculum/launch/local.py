@@ -94,6 +94,9 @@ class _Study:
         """Measure, estimate, and execute the runs that are not done, longest first."""
         if not self._open() and not self.missing:
             return
+        if self.missing:
+            tasks = "1 task" if len(self.missing) == 1 else f"{len(self.missing)} tasks"
+            self.console.print(f"measuring the oracle and the floor of {tasks}", highlight=False)
         if self.missing or self.cluster is None:
             with Pool(self.jobs) as pool:
                 self._measure_references(pool)
