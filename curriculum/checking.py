@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from etude.curriculum.imports import import_all
 from etude.curriculum.library import absolute_imports
+from etude.envs.errors import RequestError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,17 +20,29 @@ STYLES = {"passed": "green", "failed": "bold red", "not applicable": "dim"}
 WIDTHS = {"outcome": max(map(len, STYLES)), "check": 27}
 
 
-def import_named(entries: Sequence[str]) -> list[str]:
+def import_named(entries: Sequence[str], task: str) -> list[str]:
     """Import what `--import` names, files being looked for from the current folder.
+
+    Args:
+        entries: files and modules.
+        task: what is to be found thereafter.
 
     Returns:
         The entries, files by their absolute paths.
 
     Raises:
-        RequestError: one cannot be imported; where and why it failed.
+        RequestError: one cannot be imported, where and why it failed; or `task` is unknown, and none registers any.
     """
+    from etude.envs import get_task, task_ids
+
     found: list[str] = absolute_imports(entries, Path.cwd())
+    before = task_ids() if found else ()
     import_all(found, "--import")
+    if found and task_ids() == before:
+        try:
+            get_task(task)
+        except RequestError as error:
+            raise RequestError(f"{error}; --import {', '.join(entries)} registers no task") from None
     return found
 
 
@@ -45,7 +58,7 @@ def check_task(task: str, suite: str | None, imports: Sequence[str], episodes: i
     Raises:
         RequestError: there is no such task or suite, or something cannot be imported.
     """
-    entries, spaces = import_named(imports), None
+    entries, spaces = import_named(imports, task), None
     if suite is not None:
         own, spaces = _suite(suite, task)
         entries += own

@@ -130,10 +130,12 @@ def oracle(
 
     The floor, a score of 0, is the larger mean return of the two, or of the task's own floor where it has one.
     """
-    from etude.oracles.measure import measure_oracle
+    from etude.oracles.measure import margin_fault, measure_oracle
 
-    _import(imports)
+    _import(imports, task)
     measured = measure_oracle(task, episodes, seed)
+    if fault := margin_fault(measured):
+        print(f"etude: {fault}", file=sys.stderr)
     if as_json:
         return _print_json(measured)
     table = _table("policy", ">return", "95% interval", ">success", "95% interval", ">variation")
@@ -167,6 +169,7 @@ def watch(
         int | None, typer.Option(min=0, help="Other starts than those that agents are evaluated on.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Show it in MuJoCo's viewer, and write no file.")] = False,
+    suite: Annotated[str | None, typer.Option(metavar="SUITE", help="Whose imports are taken too.")] = None,
     imports: Imports = None,
 ) -> None:
     """Show episodes of a task: as a video, a contact sheet, or live.
@@ -179,7 +182,11 @@ def watch(
         raise RequestError(f"watch {task}: takes either --out FILE, such as --out {task}.mp4, or --live")
     from etude.curriculum.watch import Watch, check_out, write_episodes
 
-    _import(imports)
+    if suite is not None:
+        from etude.curriculum.suite import load_suite
+
+        load_suite(suite)
+    _import(imports, task)
     if out is None:
         from etude.curriculum.live import check_screen, show_episodes
 
@@ -470,7 +477,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _explain(error: BaseException) -> tuple[str, int]:
     """What to say of a failure, and the exit code."""
-    from etude.envs.errors import RequestError, RunError
+    from etude.envs.errors import RequestError, RunError, in_words
 
     if isinstance(error, RequestError):
         return str(error), WRONG_REQUEST
@@ -483,14 +490,14 @@ def _explain(error: BaseException) -> tuple[str, int]:
         return f"{message}; see {command} --help", error.exit_code
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}", FAILED
-    return f"{type(error).__name__}: {error} (ETUDE_TRACEBACK=1 shows where)", FAILED
+    return f"{in_words(error)} (ETUDE_TRACEBACK=1 shows where)", FAILED
 
 
-def _import(entries: Sequence[str] | None) -> None:
+def _import(entries: Sequence[str] | None, task: str) -> None:
     if entries:
         from etude.curriculum.checking import import_named
 
-        import_named(entries)
+        import_named(entries, task)
 
 
 def _check_study(folder: Path) -> None:

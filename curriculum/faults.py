@@ -12,7 +12,6 @@ _WRONG_KIND = {
     "int_type": "is not an integer",
     "int_from_float": "is not an integer",
     "int_parsing_size": "is too large a number",
-    "string_type": "is not text",
     "dict_type": "is not a mapping from keys to values",
     "model_type": "is not a mapping from keys to values",
     "too_short": "is empty; it needs at least one entry",
@@ -62,6 +61,9 @@ def _what(fault: ErrorDetails) -> str:
             return f"is not a list; write it in brackets, as in {_LISTS.get(str(fault['loc'][-1]), '[0, 1]')}"
         case "string_type" if isinstance(fault["input"], dict):
             return "is a mapping, not text; a word with ':' after it makes one"
+        case "string_type":
+            example = _LISTS.get(str(fault["loc"][0]))
+            return "is not text; " + (f"write it as in {example}" if example else "put it in quotes")
         case kind:
             return _WRONG_KIND.get(kind, f"is wrong: {fault['msg']}")
 

@@ -63,7 +63,8 @@ def _import_module(name: str, attribute: str | None = None) -> None:
     if attribute is None:
         return
     if not hasattr(module, attribute):
-        raise RequestError(f"{name} has no {attribute}; {nearest(attribute, vars(module))}")
+        public = [known for known in vars(module) if not known.startswith("_")]
+        raise RequestError(f"{name} has no {attribute}" + (f"; {nearest(attribute, public)}" if public else ""))
     take_task(getattr(module, attribute))
 
 

@@ -31,7 +31,7 @@ from etude.curriculum.status import Status, read_status, write_status
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
 from etude.envs import stream_seed
-from etude.envs.errors import RequestError, RunError, nearest
+from etude.envs.errors import RequestError, RunError, in_words, nearest
 
 STRETCH = 2048
 SAVING_SHARE = 0.02
@@ -109,7 +109,7 @@ class _Run:
             raise
         except (Exception, SystemExit) as error:  # A task's or an agent's own code may ask to exit.
             state = "diverged" if isinstance(error, Diverged) else "failed"
-            cause = str(error) if isinstance(error, RunError | RequestError) else f"{type(error).__name__}: {error}"
+            cause = str(error) if isinstance(error, RunError | RequestError) else in_words(error)
             if isinstance(error, OSError) and error.filename is not None:
                 cause = f"{error.filename}: {error.strerror}; the same command goes on"
             where = f"{self.status.task or 'before the first task'} at step {self.status.step:,}, seed {self.name.seed}"

@@ -109,6 +109,11 @@ def find_save(saves: Path) -> tuple[Path | None, dict[Path, str]]:
     return None, damaged
 
 
+def newest_step(saves: Path) -> int:
+    """The step of the newest save, whole or not; 0 where there is none."""
+    return max((int(path.name) for path in _newest_first(saves)), default=0)
+
+
 def _newest_first(saves: Path) -> list[Path]:
     return sorted((path for path in saves.glob("*") if path.name.isdecimal()), key=lambda path: -int(path.name))
 

@@ -9,8 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
 
-from etude.curriculum.saves import write_text
+from etude.curriculum.saves import newest_step, write_text
 from etude.curriculum.study import RunFolder, StudyFolder
+
+AGAIN = "; the same command goes on"
 
 State = Literal["pending", "running", "done", "diverged", "failed"]
 
@@ -70,7 +72,7 @@ def read_status(path: Path) -> Status:
             return Status()
     except (OSError, ValueError):
         pass
-    return Status(reason=f"{path.name} cannot be read; the same command goes on")
+    return Status(reason=f"{path.name} cannot be read{AGAIN}")
 
 
 def write_status(path: Path, status: Status) -> None:
@@ -79,14 +81,23 @@ def write_status(path: Path, status: Status) -> None:
 
 
 def run_status(run: RunFolder) -> Status:
-    """Where a run stands now; one whose process is gone is pending, and says so."""
+    """Where a run stands now; one whose process is gone is pending at its newest save, and says so."""
     status = read_status(run.status)
     if status.state == "running" and not run.is_held():
         # It may have ended between the two looks.
         status = read_status(run.status)
         if status.state == "running":
-            return replace(status, state="pending", speed=None, reason="stopped; the same command goes on")
+            step = newest_step(run.save)
+            where = f"the save of step {step:,}" if step else "the beginning"
+            lost = step != status.step
+            told = f" at step {status.step:,}; the same command goes on from {where}" if lost else AGAIN
+            return replace(status, state="pending", step=step, speed=None, reason=f"stopped{told}")
     return status
+
+
+def steps_kept(run: RunFolder, status: Status) -> int:
+    """The step that a run goes on from; of one at work or at its end, where that is."""
+    return newest_step(run.save) if status.state in ("pending", "failed") else status.step
 
 
 def study_statuses(study: Path) -> dict[str, Status]:

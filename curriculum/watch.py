@@ -152,6 +152,8 @@ def check_out(out: Path) -> None:
     """
     check_suffix(out)
     try:
+        if out.parent.is_file():
+            raise RequestError(f"{out}: {out.parent} is a file, not a folder; name another place")
         if not out.parent.is_dir():
             raise RequestError(f"{out}: there is no folder {out.parent}; make it first")
         if out.is_dir():

@@ -26,3 +26,9 @@ def nearest(name: str, options: Iterable[str], count: int = 3) -> str:
     options = sorted(options)
     close = get_close_matches(name, options, n=count, cutoff=0.5)
     return f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(options)}"
+
+
+def in_words(error: BaseException) -> str:
+    """An error that is not ours in a line: its type, and what it says, if anything."""
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

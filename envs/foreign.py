@@ -15,7 +15,7 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from etude.envs.errors import RequestError, RunError
+from etude.envs.errors import RequestError, RunError, in_words
 from etude.envs.registry import TaskSpec, file_of, register_task
 
 Env = gymnasium.Env[Any, Any]
@@ -113,8 +113,7 @@ class ForeignVectorEnv(SyncVectorEnv[Any, Any]):
         try:
             super().__init__([make] * num_envs, autoreset_mode=AutoresetMode(autoreset_mode))
         except (Exception, SystemExit) as error:
-            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise RequestError(f"task {task}: {gymnasium_id} cannot be made: {reason}") from error
+            raise RequestError(f"task {task}: {gymnasium_id} cannot be made: {in_words(error)}") from error
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
         """What the oracle reads, each (N, ...), and `elapsed`, the steps so far."""
@@ -162,8 +161,7 @@ class _Played(gymnasium.Wrapper[Any, Any, Any, Any]):
         except (RequestError, RunError):
             raise
         except (Exception, SystemExit) as error:
-            cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise self._fault(f"{what} raised {cause} (ETUDE_TRACEBACK=1 shows where)") from error
+            raise self._fault(f"{what} raised {in_words(error)} (ETUDE_TRACEBACK=1 shows where)") from error
 
     def _solved(self, info: Mapping[str, Any], over: bool) -> bool:
         if callable(self._success):

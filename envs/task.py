@@ -65,7 +65,8 @@ class Task(ABC):
             return self.success(scene)
         if self not in known:
             known[self] = self.success(scene)
-        return known[self]
+        solved: NDArray[np.bool_] = known[self]
+        return solved
 
     def part(self, scene: Scene) -> NDArray[np.intp]:
         """Which of `parts` is asked for now, (N,), as indices; of a primitive, which has none, 0. Pure."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from etude.envs import RequestError, Task
-from etude.envs.errors import RunError
+from etude.envs.errors import RunError, in_words
 from etude.oracles.oracle import Oracle
 
 
@@ -29,8 +29,7 @@ def told_of(other: str | None = None) -> Iterator[None]:
         whose = _owner(error) or other
         if whose is None:
             raise
-        cause = f"{type(error).__name__}: {error}"
-        raise RunError(f"{whose} raised {cause} (ETUDE_TRACEBACK=1 shows where)") from error
+        raise RunError(f"{whose} raised {in_words(error)} (ETUDE_TRACEBACK=1 shows where)") from error
 
 
 def _owner(error: BaseException) -> str | None:

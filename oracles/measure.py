@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from etude.envs import RequestError, get_task, stream_seed
 from etude.oracles.references import play_references
 from etude.oracles.rollout import Episodes
+from etude.oracles.scores import score
 
 CONFIDENCE = 0.95
 
@@ -29,7 +31,8 @@ def measure_oracle(task_id: str, episodes: int = 500, seed: int = 0) -> dict[str
         `success_interval` (Wilson), both 95%.
 
     Raises:
-        RequestError: E is not positive, the seed is negative, the task has no oracle, or its actions do not fit.
+        RequestError: E is not positive, the seed is negative, or the task has no oracle.
+        RunError: the task or its oracle failed, or gave what does not fit.
     """
     task_id = get_task(task_id).id
     for key, value, least in (("episodes", episodes, 1), ("seed", seed, 0)):
@@ -38,6 +41,20 @@ def measure_oracle(task_id: str, episodes: int = 500, seed: int = 0) -> dict[str
     played = play_references(task_id, [stream_seed(seed, "oracle", task_id, episode) for episode in range(episodes)])
     summaries = {name: summary(result) for name, result in played.items()}
     return {"task": task_id, "episodes": episodes, "seed": seed} | summaries
+
+
+def margin_fault(measured: Mapping[str, Any]) -> str:
+    """Why there would be no score where the oracle is no better than failing; empty where there is one.
+
+    Args:
+        measured: what `measure_oracle` returned.
+    """
+    means = {name: {"returns": [row["return"]]} for name, row in measured.items() if isinstance(row, Mapping)}
+    try:
+        score((), means | {"fingerprint": {"task": measured["task"]}})
+    except RequestError as error:
+        return str(error)
+    return ""
 
 
 def summary(episodes: Episodes) -> dict[str, Any]:

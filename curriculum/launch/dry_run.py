@@ -10,7 +10,7 @@ from rich.table import Table
 
 from etude.curriculum.launch.profile import Profile, SlurmProfile
 from etude.curriculum.plan import plan_run, run_names
-from etude.curriculum.status import run_status
+from etude.curriculum.status import run_status, steps_kept
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
 
@@ -28,11 +28,13 @@ def show_dry_run(suite: Suite, out: Path, at_once: int | None, profile: Profile 
     rows = []
     for name in run_names(suite):
         plan = plan_run(suite, name.group)
-        status = run_status(StudyFolder(out).run(name))
+        folder = StudyFolder(out).run(name)
+        status = run_status(folder)
         if status.state in ("done", "diverged"):
             continue
-        episodes = suite.evaluation.episodes * sum(len(c.tasks) for c in plan.checkpoints if c.step >= status.step)
-        rows.append((str(name), plan.segments[-1].end - status.step, episodes))
+        kept = steps_kept(folder, status)
+        episodes = suite.evaluation.episodes * sum(len(c.tasks) for c in plan.checkpoints if c.step > kept or not kept)
+        rows.append((str(name), plan.segments[-1].end - kept, episodes))
     steps, episodes = (sum(column) for column in list(zip(*rows, strict=True))[1:]) if rows else (0, 0)
     console.print(f"{suite.name}: {len(rows)} runs to do in {out}, {steps:,} steps", highlight=False, soft_wrap=True)
     if not rows:

@@ -34,11 +34,11 @@ class Cost:
         return cls(mean(m["step"] for m in each), mean(m["evaluation"] for m in each))
 
     def seconds(self, suite: Suite, name: RunName, done: int) -> float:
-        """What is left of a run that has come to step `done`."""
+        """What is left of a run whose save is of step `done`; 0 where it has none."""
         from etude.envs import get_task
 
         plan = plan_run(suite, name.group)
-        evaluated = [task for c in plan.checkpoints if c.step >= done for task in c.tasks]
+        evaluated = [task for c in plan.checkpoints if c.step > done or not done for task in c.tasks]
         steps = plan.segments[-1].end - done
         return steps * self.step + sum(get_task(task).horizon for task in evaluated) * self.evaluation
 

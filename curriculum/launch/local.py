@@ -25,7 +25,7 @@ from etude.curriculum.launch.pool import Answer, Order, Pool
 from etude.curriculum.plan import RunName, plan_run, run_names
 from etude.curriculum.repair import mend
 from etude.curriculum.saves import write_text
-from etude.curriculum.status import Status, read_status, run_status, write_status
+from etude.curriculum.status import Status, read_status, run_status, steps_kept, write_status
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError
@@ -94,6 +94,9 @@ class _Study:
         """Measure, estimate, and execute the runs that are not done, longest first."""
         if not self._open() and not self.missing:
             return
+        if self.missing:
+            tasks = "1 task" if len(self.missing) == 1 else f"{len(self.missing)} tasks"
+            self.console.print(f"measuring the oracle and the floor of {tasks}", highlight=False)
         if self.missing or self.cluster is None:
             with Pool(self.jobs) as pool:
                 self._measure_references(pool)
@@ -143,6 +146,9 @@ class _Study:
 
     def _status(self, name: RunName) -> Status:
         return replace(run_status(self.folder.run(name)), of=self.ends[name])
+
+    def _kept(self, name: RunName) -> int:
+        return steps_kept(self.folder.run(name), self.statuses[name])
 
     def _note(self, answer: Answer) -> None:
         """Mark a run as failed whose process could not do it itself."""
@@ -199,7 +205,7 @@ class _Study:
         status = self.statuses[name]
         if status.speed and status.step:
             return (self.ends[name] - status.step) / status.speed
-        return self.cost.seconds(self.suite, name, status.step)
+        return self.cost.seconds(self.suite, name, self._kept(name))
 
     def _all_seconds_left(self) -> float | None:
         """Until all is done; None where that is a cluster's affair, whose machines and queue are not measured here."""
@@ -210,7 +216,7 @@ class _Study:
         return makespan([*map(self._seconds_left, running), *map(self._seconds_left, waiting)], self.jobs)
 
     def _announce(self, names: list[RunName]) -> None:
-        steps = sum(self.ends[name] - self.statuses[name].step for name in names)
+        steps = sum(self.ends[name] - self._kept(name) for name in names)
         resumed = any(self.statuses[name].step for name in self.names)
         where = f"{self.jobs} side by side" if self.cluster is None else f"a job each on {self.cluster.name}"
         runs = f"{len(names)} runs{' to finish' if resumed else ''}, {where}"

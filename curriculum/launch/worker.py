@@ -47,10 +47,9 @@ def main() -> None:
 
 def in_a_line(error: BaseException) -> str:
     """What a parent is told of an error."""
-    from etude.envs.errors import RequestError, RunError
+    from etude.envs.errors import RequestError, RunError, in_words
 
-    line = " ".join(str(error).split())
-    return line if isinstance(error, RequestError | RunError) else f"{type(error).__name__}: {line}"
+    return " ".join(str(error).split()) if isinstance(error, RequestError | RunError) else in_words(error)
 
 
 def _listen(orders: queue.SimpleQueue[dict[str, Any]]) -> None:

@@ -128,7 +128,7 @@ def paired_tests(compared: Mapping[str, Any]) -> Table:
         Column("shared seeds", "d"),
         Column("test"),
         Column("p", ".3g"),
-        Column("least p that so many seeds can give", ".3g"),
+        Column("least p possible", ".3g"),
     ]
     return Table("tests-table", "Paired tests on the seeds that two studies share", columns, rows)
 
@@ -255,7 +255,7 @@ def _differences(studies: Studies) -> Table:
     flat = [dict(_flat(curves.suite.model_dump(mode="json", exclude={"name", "wandb"}))) for curves in studies.values()]
     keys = dict.fromkeys(key for one in flat for key in one)
     rows: list[list[Cell]] = [
-        [key, *(None if key not in one else str(one[key]) for one in flat)]
+        [key, *(None if key not in one else str(one[key]).replace("'", "") for one in flat)]
         for key in keys
         if any(one.get(key) != flat[0].get(key) for one in flat)
     ]

@@ -3,6 +3,7 @@ const themes = JSON.parse(document.getElementById("themes").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const plots = [...document.querySelectorAll("[data-plot]")];
 const config = {displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"]};
+if (matchMedia("(max-width: 40rem)").matches) config.displayModeBar = false;
 
 function draw(place) {
   const plot = JSON.parse(document.getElementById(place.dataset.plot).textContent);

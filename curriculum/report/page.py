@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 import etude
-from etude.curriculum.report.contents import Content
+from etude.curriculum.report.contents import Content, Points, Series
 from etude.curriculum.report.plots import Plot, plot
 from etude.curriculum.report.tables import Cell, Table, is_number
 
@@ -38,6 +38,11 @@ class Figure:
     alt: str
     content: Content
     table: Table
+
+    @property
+    def names(self) -> int:
+        """How many names stand in its legend, which needs room."""
+        return len(self.content.names) if isinstance(self.content, Series | Points) else 0
 
 
 @dataclass(frozen=True)

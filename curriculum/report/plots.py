@@ -34,7 +34,9 @@ def plot(content: Content, of: str) -> Plot:
             return _points(content)
         case Bars():
             bars = {"type": "bar", "orientation": "h", "x": _numbers(content.values), "y": _safe(content.names)}
-            return _figure([bars | {"marker": {"color": SEQUENTIAL}}], content.unit, "")
+            plotted = _figure([bars | {"marker": {"color": SEQUENTIAL}}], content.unit, "")
+            plotted["layout"]["yaxis"]["autorange"] = "reversed"  # the first at the top
+            return plotted
         case Ranks():
             return _ranks(content)
 

@@ -59,10 +59,12 @@ def _table(rows: Rows, brief: bool) -> Table:
 
 
 def _stopped(row: Mapping[str, Any]) -> bool:
-    return bool(row["state"] == "pending" and row["step"] and not row["job"])
+    told = (row["reason"] or "").startswith("stopped")
+    return bool(row["state"] == "pending" and (row["step"] or told) and not row["job"])
 
 
 def _reason(row: Mapping[str, Any]) -> str:
     if row["state"] == "pending" and row["job"]:
         return str(row["job"])
-    return "" if _stopped(row) else row["reason"] or ("" if row["exact"] else "resumed, but not exactly")
+    lost = " from " in (row["reason"] or "")
+    return "" if _stopped(row) and not lost else row["reason"] or ("" if row["exact"] else "resumed, but not exactly")

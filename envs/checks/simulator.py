@@ -13,8 +13,10 @@ from etude.envs.checks.subject import Subject, wandering
 from etude.envs.checks.trace import begin, follow
 
 SIDE_BY_SIDE = 64
-SECONDS, PATIENCE = 0.5, 5  # of measuring, at least and at most
-SLOWEST = 200  # steps a second: a training of 100,000 steps would wait 8 minutes for the task alone
+SECONDS, PATIENCE = 0.5, 5  # of measuring, of the processor's time at least and by the clock at most
+SLOWEST = (
+    200  # steps a second of the processor's time: a training of 100,000 steps would wait 8 minutes for the task alone
+)
 
 
 @check("model unchanged")
@@ -36,19 +38,26 @@ def keeps_the_model(subject: Subject) -> str:
 
 @check("fast enough to train on")
 def is_fast(subject: Subject) -> tuple[str, dict[str, float]]:
-    """Steps a second of 64 simulations at one thread, by the quickest step, which least waits for other processes."""
+    """Steps a second of 64 simulations at one thread, by the quickest step, in the processor's time.
+
+    By the clock, a task would fail where the machine has other work to do.
+    """
     with closing(subject.make(SIDE_BY_SIDE)) as env:
         actions = wandering(env.single_action_space, 20, SIDE_BY_SIDE)
         begin(env, range(SIDE_BY_SIDE))
         taken: list[float] = []
+        latest = time.monotonic() + PATIENCE
         while len(taken) < len(actions) or sum(taken) < SECONDS:
-            started = time.perf_counter()
+            started = time.process_time()
             env.step(actions[len(taken) % len(actions)])
-            taken.append(time.perf_counter() - started)
-            if sum(taken) > PATIENCE:
+            taken.append(time.process_time() - started)
+            if time.monotonic() > latest:
                 break
     rate = SIDE_BY_SIDE / min(taken)
-    told, measured = f"{rate:,.0f} steps a second at best, {SIDE_BY_SIDE} at once", {"steps_per_second": rate}
+    told, measured = (
+        f"{rate:,.0f} steps a second of the processor's, {SIDE_BY_SIDE} at once",
+        {"steps_per_second": rate},
+    )
     if rate < SLOWEST:
         raise Failed(f"{told}; {SLOWEST} are the least", measured)
     return told, measured

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -73,6 +74,9 @@ def _furnished(text: str, furniture: str) -> mujoco.MjSpec:
         home.qpos = [*known, *spec.compile().qpos0[len(known) :]]
     except RequestError:
         raise
-    except (ElementTree.ParseError, ValueError) as error:
-        raise RequestError(f"furniture: {' '.join(str(error).split())}") from error
+    except ElementTree.ParseError as error:
+        raise RequestError(f"furniture: {error}") from error
+    except ValueError as error:  # Its lines are those of the scene with the furniture in it, which no one has seen.
+        told = re.sub(r",? *\(?\bline \d+(, column \d+)?\)?", "", " ".join(str(error).split()))
+        raise RequestError(f"furniture: {told}") from error
     return spec

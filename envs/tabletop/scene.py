@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -40,6 +41,9 @@ DRAWER_OPEN = 0.8 * DRAWER_TRAVEL
 PRESSED_BUTTON = np.array([0, 0, 0.055 - BUTTON_PRESSED])
 SHUT_HANDLE = np.array([0, 0.17, 0.086])
 DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, 0.03]])
+
+_heard: list[str] = []  # the first warning since a diverged simulation was made anew
+_PLACE = re.compile(r"(QPOS|QVEL|QACC|,) at DOF (\d+)")
 
 Word = TypeVar("Word", bound=NDArray[Any])
 Known = dict[Any, Any]
@@ -91,6 +95,12 @@ def within(points: Floats, box: Floats) -> NDArray[np.bool_]:
     x, y, z = ((points > box[0]) & (points < box[1])).T
     inside: NDArray[np.bool_] = x & y & z
     return inside
+
+
+def _hear(warning: str) -> None:
+    """Keep a warning of MuJoCo's, which would print it, and write it to a file in the current folder."""
+    if not _heard:
+        _heard.append(warning)
 
 
 class Scene:
@@ -145,6 +155,8 @@ class Scene:
         self.known: Known | None = None
         self.resting: Known | None = None
         self._warning_names = [str(name).removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__]
+        if mujoco.get_mju_user_warning() is None:
+            mujoco.set_mju_user_warning(_hear)
         self.size = simulations
         self._furnished = bool(furniture)
         self.model = model = simulated_model(cubes, furniture)
@@ -405,6 +417,7 @@ class Scene:
         """Put the simulations `ids` at home: nothing locked, latched or moved."""
         self.known = self.resting = None
         if self.batch.warning.any():
+            _heard.clear()
             self.batch.reset(ids, stage=self._no_stage)
         self.batch.state[ids] = self._home
         self.goal[ids], self.latch[ids] = self._blank
@@ -439,9 +452,20 @@ class Scene:
             self.known = None
 
     def warnings(self, i: int) -> str:
-        """What MuJoCo has warned of in simulation `i`, in one line; empty if of nothing."""
+        """What MuJoCo has warned of in simulation `i`, and of which joint first, in one line; empty if of nothing."""
         names = [name for name, count in zip(self._warning_names, self.batch.warning[i, :, 1], strict=False) if count]
-        return f"MuJoCo warns of {', '.join(names)}" if names else ""
+        return f"MuJoCo warns of {', '.join(names)}{self._first_warned_of()}" if names else ""
+
+    def _first_warned_of(self) -> str:
+        """The joint of the first warning, in words: the batch keeps the last, by when all that it touches has gone."""
+        found = _PLACE.search(_heard[0]) if _heard else None
+        if found is None:
+            return ""
+        firsts = self.model.jnt_qposadr if found[1] == "QPOS" else self.model.jnt_dofadr
+        joint = int(np.flatnonzero(firsts <= int(found[2]))[-1])
+        name = self.model.joint(joint).name
+        body = self.model.body(self.model.jnt_bodyid[joint]).name
+        return f", first of joint {name}" if name else f", first of a joint of body {body}"
 
     def _note(self, goal: Floats, latch: Floats) -> None:
         self._noted[0][:], self._noted[1][:] = goal, latch

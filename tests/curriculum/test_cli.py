@@ -7,6 +7,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 
@@ -239,3 +240,20 @@ def test_a_wrong_request_is_told_before_what_it_differs_in_from_the_study_that_i
     captured = capsys.readouterr()
     assert message in captured.err and captured.err.count("\n") == 1
     assert [path.name for path in study.iterdir() if path.is_file()] == ["suite.yaml"]
+
+
+def test_an_oracle_no_better_than_its_floor_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from etude.oracles import Oracle, registry
+
+    class Idle(Oracle):
+        task = "reach"
+
+        def act(self, privileged: dict[str, Any]) -> Any:
+            return np.zeros((self.size, 4))
+
+    monkeypatch.setitem(registry._classes, "reach", Idle)
+    assert cli.main(["oracle", "reach", "--episodes=2"]) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("etude: task 'reach': no score, since its oracle's mean") and error.count("\n") == 1

@@ -17,16 +17,6 @@ def test_a_run_killed_while_it_writes_goes_on_to_the_same_bytes(faults: ModuleTy
 
 
 @pytest.mark.slow
-def test_a_command_killed_beside_its_workers_is_given_again_and_makes_the_same_bytes(
-    faults: ModuleType, tmp_path: Path
-) -> None:
-    trial = faults.command_trial(tmp_path / "PPO", "PPO")
-    trial.kill(0, Random(0))
-    assert trial.killed == {"the command alone": 1}
-    assert trial.differ == []
-
-
-@pytest.mark.slow
 def test_one_byte_that_differs_is_noticed(faults: ModuleType, tmp_path: Path) -> None:
     trial = faults.run_trial(tmp_path / "PPO", "PPO", "scratch")
     study = tmp_path / "PPO" / "watched" / "study"

@@ -59,6 +59,7 @@ def test_a_study_that_is_stopped_or_copied_is_shown_once(
 ) -> None:
     study = make_study()
     at_work(study.run("scratch-seed0"), BEGUN)
+    (study.run("scratch-seed0").save / "64").mkdir(parents=True)
     shutil.copytree(study.path, tmp_path / "copy")
     assert cli.main(["status", str(tmp_path / "copy"), "--watch", "--json"]) == 0
     (row,) = [json.loads(line)["runs"][1] for line in capsys.readouterr().out.splitlines()]

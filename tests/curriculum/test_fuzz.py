@@ -43,7 +43,10 @@ def changed(draw: st.DrawFn, value: Any) -> Any:
     """A nested value in which one to three others stand where other values stood, or have gone."""
     value = json.loads(json.dumps(value))
     for _ in range(draw(st.integers(1, 3))):
-        *above, last = draw(st.sampled_from([path for path in places(value) if path]))
+        inside = [path for path in places(value) if path]
+        if not inside:  # All has gone.
+            break
+        *above, last = draw(st.sampled_from(inside))
         holder = value
         for key in above:
             holder = holder[key]

@@ -99,6 +99,7 @@ def test_a_task_is_registered_by_its_class_once(here: Path) -> None:
     ("entry", "told"),
     [
         ("lab:Naer", "lab has no Naer; did you mean Near"),
+        ("lab:__builtin__", "lab has no __builtin__; known: Near, NearOracle, Reach, ReachOracle, Task, register_"),
         ("lab:NearOracle", "NearOracle is no task; name its module alone"),
         ("lab.py:Near", "neither a module's name nor a file ending in .py, as in lab, lab:Task or lab.py"),
         ("lab:Near:Near", "neither a module"),

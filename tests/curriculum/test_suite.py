@@ -77,7 +77,7 @@ def test_one_number_is_the_budget_of_every_task(tmp_path: Path) -> None:
         ("tasks=[reach,reach]", "tasks holds reach twice"),
         ("tasks=[]", "tasks: [] is empty; it needs at least one entry"),
         ("tasks=reach", 'tasks: "reach" is not a list; write it in brackets, as in [reach, press-button]'),
-        ("tasks=[1]", "tasks.0: 1 is not text"),
+        ("tasks=[1]", "tasks.0: 1 is not text; write it as in [reach, press-button]"),
         ("evaluation.evry=2048", "evaluation.evry: there is no such key; did you mean every?"),
         ("evalution.every=2048", "evalution: there is no such key; did you mean evaluation?"),
         ("agent.parametrs.gamma=1", "agent.parametrs: there is no such key; did you mean parameters?"),

@@ -191,6 +191,15 @@ def test_a_run_that_cannot_be_watched_is_told_in_one_line(
         (["reach", "--out", "a.png", "--live"], "takes either --out FILE"),
         (["reach", "--out", "a.avi"], "a.avi: its ending says what to make of it; take .mp4, .gif, .png, .jpg"),
         (["reach", "--out", "nowhere/a.png"], "nowhere/a.png: there is no folder nowhere; make it first"),
+        (
+            ["reach", "--out", "bare_of_tasks.py/a.png"],
+            "/a.png: bare_of_tasks.py is a file, not a folder; name another place",
+        ),
+        (
+            ["raech", "--out", "a.png", "--import", "bare_of_tasks.py"],
+            "reach?; --import bare_of_tasks.py registers no task",
+        ),
+        (["reach", "--out", "a.png", "--suite", "nowhere.yaml"], "nowhere.yaml"),
         (["reach", "--out", f"{'a' * 249}.png"], "a.png: cannot be written (File name too long); name another"),
         (["reach", "--out", "folder.png"], "folder.png: is a folder; name a file"),
         (["raech", "--out", "a.png"], "unknown task 'raech'; did you mean reach"),
@@ -206,9 +215,12 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     (tmp_path / "folder.png").mkdir()
+    (tmp_path / "bare_of_tasks.py").touch()
     assert message in refused(capsys, arguments)
-    assert [path.name for path in tmp_path.iterdir()] == ["folder.png"]
+    assert {path.name for path in tmp_path.iterdir()} == {"folder.png", "bare_of_tasks.py"}
 
 
 def test_an_episode_that_breaks_leaves_the_old_file_and_no_other(

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,10 @@ MakeVector = Callable[..., TabletopVectorEnv]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def test_a_simulation_that_diverges_is_named(make: MakeVector) -> None:
+def test_a_simulation_that_diverges_is_named(
+    make: MakeVector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     env = make("reach", 4)
     env.reset(seed=[5, 6, 7, 8])
     env.reset(options={"reset_mask": np.array([False, False, True, False])})
@@ -25,9 +29,30 @@ def test_a_simulation_that_diverges_is_named(make: MakeVector) -> None:
     with pytest.raises(RunError) as caught:
         env.step(np.zeros((4, 4)))
     message = str(caught.value)
-    for part in ("task reach", "environment 2", "seed 7", "episode 2", "step 4", "MuJoCo warns of", "BADQVEL"):
+    for part in (
+        "task reach",
+        "environment 2",
+        "seed 7",
+        "episode 2",
+        "step 4",
+        "MuJoCo warns of",
+        "BADQVEL",
+        ", first of joint joint1",
+    ):
         assert part in message
     assert "\n" not in message
+    assert not list(tmp_path.iterdir()) and capfd.readouterr() == ("", "")
+
+
+def test_the_joint_that_diverges_is_named(make: MakeVector) -> None:
+    env = make("reach", 2)
+    env.reset(seed=0)
+    for name in ("drawer", "lever"):
+        env.scene.batch.qvel[1, env.scene.model.joint(name).dofadr] = 1e12
+        env.scene.step()
+        told = env.scene.warnings(1)
+        assert "BADQVEL" in told and told.endswith(f", first of joint {name}")
+        env.scene.home(np.arange(2))
 
 
 def test_a_single_simulation_that_diverges_is_named() -> None:
@@ -93,7 +118,7 @@ def test_a_wrong_reward_is_told_with_the_task_the_seed_and_the_step(value: Any, 
     bad_task(reward=late(value))
     env = make("bad", 2)
     env.reset(seed=5)
-    with pytest.raises((RunError, RequestError), match=f"^task bad: {told}") as caught:
+    with pytest.raises(RunError, match=f"^task bad: {told}") as caught:
         for _ in range(3):
             env.step(np.zeros((2, 4)))
     assert "\n" not in str(caught.value)
@@ -101,7 +126,7 @@ def test_a_wrong_reward_is_told_with_the_task_the_seed_and_the_step(value: Any, 
 
 def test_a_success_that_is_not_bools_is_refused(make: MakeVector) -> None:
     bad_task(success=lambda self, scene: np.zeros(scene.size))
-    with pytest.raises(RequestError, match=r"^task bad: success is of type float64, must be bool \(seed 5, .* step 0"):
+    with pytest.raises(RunError, match=r"^task bad: success is of type float64, must be bool \(seed 5, .* step 0"):
         make("bad", 2).reset(seed=5)
 
 
@@ -150,7 +175,7 @@ def test_what_a_compositions_prepare_raises_is_told_as_its(make: MakeVector) -> 
         scene.joint("knbo")
 
     compose("put-reach", ["reach"], prepare=put)
-    with pytest.raises(RequestError, match="^task put-reach: reset: prepare: the scene has no joint 'knbo'.*seed 9"):
+    with pytest.raises(RunError, match="^task put-reach: reset: prepare: the scene has no joint 'knbo'.*seed 9"):
         make("put-reach", 1).reset(seed=9)
 
 
@@ -214,7 +239,7 @@ def test_a_word_that_the_scene_lacks_is_told_with_the_task_and_its_seed(make: Ma
     bad_task(advance=lambda self, scene, ids: scene.joint("knbo"))
     env = make("bad", 1)
     env.reset(seed=9)
-    with pytest.raises(RequestError, match=r"^task bad: advance: the scene has no joint 'knbo'; .*seed 9, .* step 1\)"):
+    with pytest.raises(RunError, match=r"^task bad: advance: the scene has no joint 'knbo'; .*seed 9, .* step 1\)"):
         env.step(np.zeros((1, 4)))
 
 
@@ -241,7 +266,7 @@ def test_what_a_task_may_not_tell_its_oracle_is_refused(given: Any, told: str, m
     bad_task(privileged=lambda self, scene: given)
     env = make("bad", 1)
     env.reset(seed=9)
-    with pytest.raises(RequestError, match=rf"^task bad: {told}.* \(seed 9, .* step 0\)$"):
+    with pytest.raises(RunError, match=rf"^task bad: {told}.* \(seed 9, .* step 0\)$"):
         env.privileged_state()
 
 

@@ -197,7 +197,7 @@ def test_furniture_that_does_not_fit_is_refused_in_a_line(furniture: str, told: 
     register_task(type("Bad", (Reach,), {"id": "bad", "furniture": furniture}))
     with pytest.raises(RequestError, match=f"^task bad: {told}") as caught:
         make_vector("bad", 1)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) and ("mismatched" in told or "line" not in str(caught.value))
 
 
 def test_the_goals_stand_is_the_goal() -> None:

@@ -5,12 +5,13 @@ import gymnasium
 import numpy as np
 import pytest
 
-from etude.envs import RequestError, register_task
+from etude.envs import register_task
 from etude.envs import registry as tasks
 from etude.envs.errors import RunError
 from etude.oracles import Oracle, get_oracle, measure_oracle, register_oracle
 from etude.oracles import registry as oracles
 from etude.oracles.blame import told_of
+from etude.oracles.tabletop.motion import TabletopOracle
 
 
 def fails(*_: Any) -> Any:
@@ -53,17 +54,17 @@ def test_an_oracle_that_asks_to_exit_is_told_as_one_that_raises(monkeypatch: pyt
         task = "reach"
 
         def act(self, privileged: dict[str, Any]) -> Any:
-            raise SystemExit(3)
+            raise SystemExit
 
     monkeypatch.setitem(oracles._classes, "reach", Leaving)
-    with pytest.raises(RunError, match="^oracle of reach raised SystemExit: 3"):
+    with pytest.raises(RunError, match="^oracle of reach raised SystemExit .ETUDE_TRACEBACK=1 shows"):
         measure_oracle("reach", episodes=2)
 
 
 @pytest.mark.parametrize("method", ["reward", "success"])
 def test_a_wrong_shape_is_refused(method: str) -> None:
     task = make_mine(**{method: lambda self, scene: np.ones(1, bool)})
-    with pytest.raises(RequestError, match=re.escape(f"task {task}: {method} has shape (1,), must be (4,)")):
+    with pytest.raises(RunError, match=re.escape(f"task {task}: {method} has shape (1,), must be (4,)")):
         measure_oracle(task, episodes=4)
 
 
@@ -72,3 +73,22 @@ def test_what_is_nobodys_is_told_of_another_or_left_as_it_is() -> None:
         fails()
     with pytest.raises(RuntimeError, match="^rw$"), told_of():
         fails()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((np.zeros(3), True), r"aim gives a target of shape \(3,\), must be \(N, 3\), here \(2, 3\), "),
+        ((np.zeros((2, 3)), np.zeros((2, 1))), r"whether to close of shape \(2, 1\), must be \(N,\) or one bool$"),
+    ],
+)
+def test_an_aim_of_the_wrong_shape_is_told_as_its(monkeypatch: pytest.MonkeyPatch, given: Any, told: str) -> None:
+    class Astray(TabletopOracle):
+        task = "reach"
+
+        def aim(self, privileged: Any, ahead: Any) -> Any:
+            return given
+
+    monkeypatch.setitem(oracles._classes, "reach", Astray)
+    with pytest.raises(RunError, match=f"^oracle of reach: .*{told}"):
+        measure_oracle("reach", episodes=2)

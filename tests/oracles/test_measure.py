@@ -6,7 +6,7 @@ from scipy.stats import bootstrap
 
 from etude.envs import RequestError
 from etude.oracles import Episodes, measure_oracle
-from etude.oracles.measure import summary
+from etude.oracles.measure import margin_fault, summary
 
 KEYS = {"return", "success", "variation", "return_interval", "success_interval"}
 
@@ -68,3 +68,9 @@ def test_wrong_numbers_are_refused(count: int, seed: int, line: str) -> None:
 def test_an_unknown_task_is_refused() -> None:
     with pytest.raises(RequestError, match="unknown task 'reech'"):
         measure_oracle("reech", 1)
+
+
+def test_an_oracle_no_better_than_its_floor_is_told_in_the_words_of_a_study() -> None:
+    rows = {"oracle": {"return": 5.0}, "random": {"return": 5.0}, "zero": {"return": 1.0}}
+    assert margin_fault({"task": "reach", "episodes": 2, "seed": 0} | rows).startswith("task 'reach': no score, since")
+    assert not margin_fault({"task": "reach", "episodes": 2, "seed": 0} | rows | {"oracle": {"return": 6.0}})

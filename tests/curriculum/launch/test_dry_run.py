@@ -60,16 +60,18 @@ def test_a_profile_without_a_cluster_is_refused(capsys: pytest.CaptureFixture[st
         assert "with it goes --on slurm or --on ray" in capsys.readouterr().err
 
 
-def test_a_dry_run_counts_what_is_left(make_study: Callable[..., StudyFolder]) -> None:
+@pytest.mark.parametrize("state", ["running", "failed"])
+def test_a_dry_run_counts_what_is_left_from_the_save(make_study: Callable[..., StudyFolder], state: str) -> None:
     from etude.curriculum.suite import read_suite
 
     study = make_study()
-    for name, state, step in (("sequential-seed0", "done", 256), ("scratch-seed0", "pending", 64)):
+    for name, last, step in (("sequential-seed0", "done", 256), ("scratch-seed0", state, 100)):
         study.run(name).path.mkdir(parents=True)
-        write_status(study.run(name).status, Status(state, None, step))  # type: ignore[arg-type]
+        write_status(study.run(name).status, Status(last, None, step))  # type: ignore[arg-type]
+    (study.run("scratch-seed0").save / "64").mkdir(parents=True)
     console = Console(file=io.StringIO(), width=80)
     show_dry_run(read_suite(study.path), study.path, None, load_profile("ray", None), console)
     assert isinstance(console.file, io.StringIO)
     printed = console.file.getvalue()
     assert "small: 1 runs to do in" in printed and ", 64 steps" in printed
-    assert ["scratch-seed0", "64", "4"] in [line.split() for line in printed.splitlines()]
+    assert ["scratch-seed0", "64", "2"] in [line.split() for line in printed.splitlines()]

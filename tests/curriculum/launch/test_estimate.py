@@ -22,7 +22,7 @@ def test_a_run_costs_its_steps_and_its_evaluations(suite_of: Callable[..., Suite
     assert cost.seconds(suite, RunName("scratch", 0), done=0) == pytest.approx(128 * 0.01 + 3 * 60 * 0.1)
     # Of both tasks: 0 and the two ends; of those begun: one at 64, two at 192.
     assert cost.seconds(suite, RunName("sequential", 0), done=0) == pytest.approx(256 * 0.01 + 9 * 60 * 0.1)
-    assert cost.seconds(suite, RunName("sequential", 0), done=256) == pytest.approx(2 * 60 * 0.1)
+    assert cost.seconds(suite, RunName("sequential", 0), done=192) == pytest.approx(64 * 0.01 + 2 * 60 * 0.1)
 
 
 def test_the_cost_is_the_mean_over_workers() -> None:

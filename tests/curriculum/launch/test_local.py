@@ -92,6 +92,7 @@ def test_a_study_runs_from_nothing_to_metrics_and_again_from_its_records(suite_o
     out = tmp_path / "study"
     code, text = run(suite_of(), out, jobs=1)
     assert code == 0
+    assert text.startswith("measuring the oracle and the floor of 2 tasks\n")
     assert "small: 2 runs, 1 side by side, 384 steps" in text and "about 0:" in text
     assert "sequential-seed0: done, 256/256 steps" in text
     assert {row["state"] for row in study_status(out)["runs"]} == {"done"}
@@ -106,7 +107,7 @@ def test_a_study_runs_from_nothing_to_metrics_and_again_from_its_records(suite_o
     (out / "metrics.json").unlink()
     (out / "runs" / "scratch-seed0" / "evaluations.jsonl").unlink()
     code, text = run(suite_of(seeds=[0, 1]), out, jobs=1)
-    assert code == 0 and "small: 3 runs to finish" in text
+    assert code == 0 and "small: 3 runs to finish" in text and "measuring the oracle" not in text
     assert "scratch-seed0: its record lacks press-button at step 0; it starts again from nothing\n" in text
     assert "2 of 2 seeds" in text and (out / "metrics.json").exists()
     assert {path: path.read_bytes() for path in before} == before

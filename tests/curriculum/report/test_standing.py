@@ -48,6 +48,12 @@ def test_reasons_follow_below() -> None:
     ]
 
 
+def test_what_was_stopped_past_its_save_says_so() -> None:
+    reason = "stopped at step 300; the same command goes on from the beginning"
+    lines = printed([row("joint-seed0", reason=reason)])
+    assert "joint-seed0 stopped 0 of 12,288" in lines and f"joint-seed0: {reason}" in lines
+
+
 def test_long_names_leave_room_for_the_share_of_the_steps() -> None:
     lines = printed([*ROWS, LONG])
     assert "run state steps score left" in lines
