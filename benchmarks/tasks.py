@@ -98,8 +98,8 @@ def row(name: str, summary: dict[str, Any]) -> str:
 
 
 def learnt(task: str, measured: dict[str, Any]) -> str:
-    """What three seeds of PPO came to by the task's own end, and the study that has it."""
-    for study in sorted(STUDIES.iterdir()):
+    """What three seeds of PPO came to by the task's own end, and the study that has it: its own, if it has one."""
+    for study in sorted(STUDIES.iterdir(), key=lambda study: (study.name != task, study.name)):
         regime = "scratch" if study.name == task and not get_task(task).parts else "sequential"
         references = study / "references.json"
         if not references.exists() or task not in json.loads(references.read_text()):
