@@ -42,7 +42,7 @@ PRESSED_BUTTON = np.array([0, 0, 0.055 - BUTTON_PRESSED])
 SHUT_HANDLE = np.array([0, 0.17, 0.086])
 DRAWER_INSIDE = np.array([[-0.096, -0.25, -0.07], [0.096, -0.078, 0.03]])
 
-_heard: list[str] = []  # the first warning since a diverged simulation was made anew
+_heard: list[str] = []  # the first warning since an episode began
 _PLACE = re.compile(r"(QPOS|QVEL|QACC|,) at DOF (\d+)")
 
 Word = TypeVar("Word", bound=NDArray[Any])
@@ -416,8 +416,8 @@ class Scene:
     def home(self, ids: Ids) -> None:
         """Put the simulations `ids` at home: nothing locked, latched or moved."""
         self.known = self.resting = None
+        _heard.clear()
         if self.batch.warning.any():
-            _heard.clear()
             self.batch.reset(ids, stage=self._no_stage)
         self.batch.state[ids] = self._home
         self.goal[ids], self.latch[ids] = self._blank
