@@ -14,9 +14,7 @@ from etude.envs.checks.trace import begin, follow
 
 SIDE_BY_SIDE = 64
 SECONDS, PATIENCE = 0.5, 5  # of measuring, of the processor's time at least and by the clock at most
-SLOWEST = (
-    200  # steps a second of the processor's time: a training of 100,000 steps would wait 8 minutes for the task alone
-)
+SLOWEST = 200  # steps a second of it: a training of 100,000 steps would wait 8 minutes for the task alone
 
 
 @check("model unchanged")
@@ -54,10 +52,8 @@ def is_fast(subject: Subject) -> tuple[str, dict[str, float]]:
             if time.monotonic() > latest:
                 break
     rate = SIDE_BY_SIDE / min(taken)
-    told, measured = (
-        f"{rate:,.0f} steps a second of the processor's, {SIDE_BY_SIDE} at once",
-        {"steps_per_second": rate},
-    )
+    told = f"{rate:,.0f} steps a second of the processor's, {SIDE_BY_SIDE} at once"
+    measured = {"steps_per_second": rate}
     if rate < SLOWEST:
         raise Failed(f"{told}; {SLOWEST} are the least", measured)
     return told, measured
