@@ -90,7 +90,7 @@ def run_status(run: RunFolder) -> Status:
             step = newest_step(run.save)
             where = f"the save of step {step:,}" if step else "the beginning"
             lost = step != status.step
-            told = f" at step {status.step:,}; the same command goes on from {where}" if lost else AGAIN
+            told = f" at step {status.step:,}; goes on from {where}" if lost else AGAIN
             return replace(status, state="pending", step=step, speed=None, reason=f"stopped{told}")
     return status
 

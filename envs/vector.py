@@ -116,8 +116,8 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         Raises:
             ValueError: the number of seeds or the mask's shape is wrong, or the mask is empty.
             TypeError: the mask is no array of bools.
-            RunError: the task raised something, gave a success of the wrong shape or type, or an episode starts with
-                an observation that is not finite.
+            RequestError: the task gave a success of the wrong shape or type.
+            RunError: the task raised something, or an episode starts with an observation that is not finite.
         """
         seeds = self._spread(seed)
         mask = self._mask(options)
@@ -141,8 +141,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         Raises:
             ResetNeeded: a simulation's episode has not begun, or is over in mode DISABLED.
             RequestError: actions of the wrong shape, or not finite.
-            RunError: a simulation diverged, or the task raised something or gave a reward out of [0, 1] or of the
-                wrong shape.
+            RunError: a simulation diverged, or the task raised something or gave a reward out of [0, 1].
         """
         moves = self._moves(actions)
         scene = self.scene
@@ -185,17 +184,18 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         """What oracles read, copied, each (N, ...): words of scene and task, and `elapsed`, the steps so far.
 
         Raises:
-            RunError: the task raised something, or what it adds is no dict, or has a word that is there already.
+            RequestError: what the task adds is no dict, or has a word that is there already.
+            RunError: the task raised something.
         """
         words = {word: np.array(getattr(self.scene, word)) for word in PRIVILEGED}
         words["elapsed"] = self._elapsed.copy()
         own = self._ask("privileged")
         if not isinstance(own, Mapping):
             told = f"privileged gives {own!r:.60}, must be a dict of arrays by word"
-            raise RunError(f"task {self.task.id}: {told} ({self._place()})")
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
         if taken := words.keys() & own.keys():
             told = f"privileged gives {', '.join(sorted(taken))}, of which oracles read the scene's; take other words"
-            raise RunError(f"task {self.task.id}: {told} ({self._place()})")
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
         return words | {word: np.array(value) for word, value in own.items()}
 
     def snapshot(self) -> Snapshot:
@@ -268,7 +268,9 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         success = np.asarray(known[self.task] if self.task in known else self._ask("success"))
         self._require_shape("success", success)
         if success.dtype != np.bool_:
-            raise RunError(f"task {self.task.id}: success is of type {success.dtype}, must be bool ({self._place()})")
+            raise RequestError(
+                f"task {self.task.id}: success is of type {success.dtype}, must be bool ({self._place()})"
+            )
         if mask is None:
             return {"success": success, "_success": np.ones(self.num_envs, np.bool_)}
         return {"success": success & mask, "_success": mask.copy()}
@@ -327,7 +329,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
             place = self._place(int(arguments[0][0]) if arguments else 0)
             what += self._within(what, error)
             if isinstance(error, RequestError):
-                raise RunError(f"task {self.task.id}: {what}: {error} ({place})") from error
+                raise RequestError(f"task {self.task.id}: {what}: {error} ({place})") from error
             told = f"{what} raised {in_words(error)} (ETUDE_TRACEBACK=1 shows where; {place})"
             raise RunError(f"task {self.task.id}: {told}") from error
 
@@ -351,7 +353,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
     def _require_shape(self, what: str, values: NDArray[Any]) -> None:
         if values.shape != (self.num_envs,):
             told = f"{what} has shape {values.shape}, must be ({self.num_envs},)"
-            raise RunError(f"task {self.task.id}: {told} ({self._place()})")
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})")
 
     def _require_start(self, observations: Observations, begun: NDArray[np.bool_]) -> None:
         broken = begun & ~np.isfinite(observations).all(axis=1)

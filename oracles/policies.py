@@ -12,7 +12,7 @@ from gymnasium.spaces import Box
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from etude.envs import RunError, stream_seed
+from etude.envs import RequestError, stream_seed
 from etude.oracles.oracle import Oracle
 from etude.oracles.registry import get_floor, get_oracle
 
@@ -25,8 +25,7 @@ def oracle_policy(task_id: str, env: VectorEnv[Any, Any, Any]) -> Policy:
     """The task's oracle, from the start of the episodes of all simulations of `env`.
 
     Raises:
-        RequestError: the task has no oracle.
-        RunError: on acting, its oracle's actions do not fit the action space.
+        RequestError: the task has no oracle; or, on acting, its oracle's actions do not fit the action space.
     """
     return scripted_policy(get_oracle(task_id), env)
 
@@ -35,7 +34,7 @@ def scripted_policy(policy: type[Oracle], env: VectorEnv[Any, Any, Any]) -> Poli
     """An oracle, or a task's own floor, from the start of the episodes of all simulations of `env`.
 
     Raises:
-        RunError: on acting, the actions do not fit the action space.
+        RequestError: on acting, the actions do not fit the action space.
     """
     oracle, role = policy(env.num_envs), "floor" if get_floor(policy.task) is policy else "oracle"
     oracle.reset(np.arange(env.num_envs))
@@ -45,9 +44,9 @@ def scripted_policy(policy: type[Oracle], env: VectorEnv[Any, Any, Any]) -> Poli
         actions = np.asarray(oracle.act(env.unwrapped.privileged_state()))  # type: ignore[attr-defined]
         name = f"task {policy.task!r}: its {role} {type(oracle).__qualname__} gave actions"
         if actions.shape != shape:
-            raise RunError(f"{name} of shape {actions.shape}; the action space has {shape}")
+            raise RequestError(f"{name} of shape {actions.shape}; the action space has {shape}")
         if not np.isfinite(actions).all():
-            raise RunError(f"{name} that are not finite, first in row {np.argwhere(~np.isfinite(actions))[0][0]}")
+            raise RequestError(f"{name} that are not finite, first in row {np.argwhere(~np.isfinite(actions))[0][0]}")
         return actions
 
     return act

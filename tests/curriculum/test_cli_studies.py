@@ -78,7 +78,8 @@ def test_status_shows_score_and_time_left_and_what_was_stopped(
     rows = [line.split() for line in out.splitlines()]
     assert ["run", "state", "steps", "task", "score", "left"] in rows
     assert ["sequential-seed0", "running", "156", "of", "256", "press-button", "0.0", "0:50"] in rows
-    assert ["sequential-seed1", "stopped", "64", "of", "256", "reach"] in rows
+    assert ["sequential-seed1", "stopped", "0", "of", "256", "reach"] in rows
+    assert "sequential-seed1: stopped at step 64; goes on from the beginning" in out
     assert ["scratch-seed0", "pending", "0", "of", "128"] in rows
     assert "What was stopped goes on when the study's command is given again." in out
 

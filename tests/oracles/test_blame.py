@@ -5,7 +5,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from etude.envs import register_task
+from etude.envs import RequestError, register_task
 from etude.envs import registry as tasks
 from etude.envs.errors import RunError
 from etude.oracles import Oracle, get_oracle, measure_oracle, register_oracle
@@ -64,7 +64,7 @@ def test_an_oracle_that_asks_to_exit_is_told_as_one_that_raises(monkeypatch: pyt
 @pytest.mark.parametrize("method", ["reward", "success"])
 def test_a_wrong_shape_is_refused(method: str) -> None:
     task = make_mine(**{method: lambda self, scene: np.ones(1, bool)})
-    with pytest.raises(RunError, match=re.escape(f"task {task}: {method} has shape (1,), must be (4,)")):
+    with pytest.raises(RequestError, match=re.escape(f"task {task}: {method} has shape (1,), must be (4,)")):
         measure_oracle(task, episodes=4)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from etude.envs import RunError, get_task
+from etude.envs import RequestError, get_task
 from etude.oracles import Oracle, evaluation_seeds, measure_references
 from etude.oracles.policies import random_policy, zero_policy
 
@@ -39,13 +39,13 @@ class Lost(Oracle):
 def test_actions_of_the_wrong_shape_are_refused_by_the_oracles_name(own_registry: dict[str, Any]) -> None:
     own_registry["reach"] = Flat
     expected = r"task 'reach': its oracle Flat gave actions of shape \(4,\); the action space has \(3, 4\)"
-    with pytest.raises(RunError, match=expected):
+    with pytest.raises(RequestError, match=expected):
         measure_references("reach", 3)
 
 
 def test_actions_that_are_not_finite_are_refused_by_the_oracles_name(own_registry: dict[str, Any]) -> None:
     own_registry["reach"] = Lost
-    with pytest.raises(RunError, match="its oracle Lost gave actions that are not finite, first in row 1"):
+    with pytest.raises(RequestError, match="its oracle Lost gave actions that are not finite, first in row 1"):
         measure_references("reach", 3)
 
 
