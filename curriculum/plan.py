@@ -65,6 +65,10 @@ class Plan:
         """All checkpoints in order, zero the first."""
         return (self.zero, *(checkpoint for segment in self.segments for checkpoint in segment.checkpoints))
 
+    def checkpoints_left(self, kept: int) -> tuple[Checkpoint, ...]:
+        """Those to come for a run whose newest save is of step `kept`, 0 where it has none."""
+        return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint.step > kept or not kept)
+
 
 def groups(suite: Suite) -> tuple[str, ...]:
     """The groups of a study's runs, in the order of the suite's regimes."""

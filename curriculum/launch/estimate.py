@@ -38,7 +38,7 @@ class Cost:
         from etude.envs import get_task
 
         plan = plan_run(suite, name.group)
-        evaluated = [task for c in plan.checkpoints if c.step > done or not done for task in c.tasks]
+        evaluated = [task for c in plan.checkpoints_left(done) for task in c.tasks]
         steps = plan.segments[-1].end - done
         return steps * self.step + sum(get_task(task).horizon for task in evaluated) * self.evaluation
 
