@@ -1,6 +1,7 @@
 """The two ways a command ends badly, and the nearest right name for a wrong one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -32,3 +33,19 @@ def in_words(error: BaseException) -> str:
     """An error that is not ours in a line: its type, and what it says, if anything."""
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+@contextmanager
+def retold(what: str, fault: Callable[[str], RunError]) -> Iterator[None]:
+    """Tell a failure of a user's own code in the block, which ours have no part in, as a line of `fault`'s.
+
+    Args:
+        what: which of its methods is called.
+        fault: the error that says where it was, given what went wrong.
+    """
+    try:
+        yield
+    except (RequestError, RunError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise fault(f"{what} raised {in_words(error)} (ETUDE_TRACEBACK=1 shows where)") from error

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +14,7 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from etude.envs.errors import RequestError, RunError, in_words
+from etude.envs.errors import RequestError, RunError, in_words, retold
 from etude.envs.registry import TaskSpec, file_of, register_task
 
 Env = gymnasium.Env[Any, Any]
@@ -117,12 +116,18 @@ class ForeignVectorEnv(SyncVectorEnv[Any, Any]):
 
     def privileged_state(self) -> dict[str, NDArray[Any]]:
         """What the oracle reads, each (N, ...), and `elapsed`, the steps so far."""
-        rows = []
+        rows: list[dict[str, NDArray[Any]]] = []
+        first: dict[str, tuple[int, ...]] = {}
         for env in self.envs:
             assert isinstance(env, _Played)
-            with env.told("privileged"):
-                rows.append(dict(self._privileged(env.unwrapped)) | {"elapsed": env.elapsed})
-        return {word: np.stack([np.asarray(row[word]) for row in rows]) for word in rows[0]}
+            with retold("privileged", env.fault):
+                row = {word: np.asarray(value) for word, value in dict(self._privileged(env.unwrapped)).items()}
+            shapes = {word: array.shape for word, array in row.items()}
+            first = first if rows else shapes
+            if shapes != first:
+                raise env.fault(f"privileged gives arrays of shapes {shapes}, and of the first environment {first}")
+            rows.append(row | {"elapsed": np.asarray(env.elapsed)})
+        return {word: np.stack([row[word] for row in rows]) for word in rows[0]}
 
 
 class _Played(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -139,55 +144,59 @@ class _Played(gymnasium.Wrapper[Any, Any, Any, Any]):
         if seed is not None:
             self._seed, self._episode = seed, 0
         self._episode, self.elapsed = self._episode + 1, 0
-        with self.told("reset"):
+        with retold("reset", self.fault):
             observation, _ = self.env.reset(seed=seed, options=options)
         return self._sound(observation), {"success": False}
 
     def step(self, action: Any) -> Step:
         self.elapsed += 1
-        with self.told("step"):
+        with retold("step", self.fault):
             observation, gained, terminated, truncated, info = self.env.step(action)
-        reward: Any = gained
-        if np.shape(reward) != () or not np.isfinite(float(reward)):
-            raise self._fault(f"its reward is {reward!r:.60}, must be a finite number")
+        reward = self._number(gained)
         observation, over = self._sound(observation), bool(terminated or truncated)
-        return observation, float(reward), bool(terminated), bool(truncated), {"success": self._solved(info, over)}
-
-    @contextmanager
-    def told(self, what: str) -> Iterator[None]:
-        """Tell a failure in the block with the task's name, the episode and the step."""
-        try:
-            yield
-        except (RequestError, RunError):
-            raise
-        except (Exception, SystemExit) as error:
-            raise self._fault(f"{what} raised {in_words(error)} (ETUDE_TRACEBACK=1 shows where)") from error
+        return observation, reward, bool(terminated), bool(truncated), {"success": self._solved(info, over)}
 
     def _solved(self, info: Mapping[str, Any], over: bool) -> bool:
         if callable(self._success):
-            with self.told("success"):
+            with retold("success", self.fault):
                 return bool(self._success(self.env.unwrapped))
         if over and self._success not in info:
-            raise self._fault(f"its info has no {self._success!r} to say whether it was solved; it has {sorted(info)}")
-        return bool(info.get(self._success, False))
+            raise self.fault(f"its info has no {self._success!r} to say whether it was solved; it has {sorted(info)}")
+        told = info.get(self._success, False)
+        if np.size(told) != 1:
+            raise self.fault(f"its info says {told!r:.60} at {self._success!r}, must be whether it is solved")
+        return bool(told)
+
+    def _number(self, reward: Any) -> float:
+        try:
+            number = float(reward) if np.shape(reward) == () else np.nan
+        except (TypeError, ValueError):
+            number = np.nan
+        if not np.isfinite(number):
+            raise self.fault(f"its reward is {reward!r:.60}, must be a finite number")
+        return number
 
     def _sound(self, observation: Any) -> Any:
         space = self.observation_space
         if not isinstance(space, Box):
             if not space.contains(observation):
-                raise self._fault(f"its observation {observation!r:.60} is not in {space}")
+                raise self.fault(f"its observation {observation!r:.60} is not in {space}")
             return observation
-        own: NDArray[Any] = np.array(observation, space.dtype)
+        try:
+            own: NDArray[Any] = np.array(observation, space.dtype)
+        except (TypeError, ValueError) as error:
+            raise self.fault(f"its observation {observation!r:.60} is no array of {space.dtype}") from error
         if own.shape != space.shape:
-            raise self._fault(f"its observation has shape {own.shape}, must be {space.shape}")
+            raise self.fault(f"its observation has shape {own.shape}, must be {space.shape}")
         bad = ~np.isfinite(own) | (own < space.low) | (own > space.high)
         if bad.any():
             place = tuple(int(i) for i in np.argwhere(bad)[0])
             within = f"{space.low[place]} to {space.high[place]}"
-            raise self._fault(f"its observation is {own[place]} at {list(place)}, must be finite and within {within}")
+            raise self.fault(f"its observation is {own[place]} at {list(place)}, must be finite and within {within}")
         return own
 
-    def _fault(self, what: str) -> RunError:
+    def fault(self, what: str) -> RunError:
+        """What went wrong, with the task's name, the episode and the step."""
         where = f"seed {self._seed}, episode {self._episode} of that seed, step {self.elapsed}"
         return RunError(f"task {self._task}: {what} ({where})")
 

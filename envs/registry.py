@@ -14,11 +14,14 @@ from typing import Any, Literal
 import gymnasium
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from etude.envs.errors import RequestError, nearest
+from etude.envs.errors import RequestError, RunError, in_words, nearest
 from etude.envs.plugins import load_plugins
 from etude.envs.task import Task
 
 FRAME = ("scene.xml", "model.py", "arm.py", "scene.py", "starts.py", "observation.py", "rewards.py")
+
+LONGEST = 1_000_000
+"""Control steps of an episode at the most, 14 hours of a robot's; a longer one never ends for who waits for it."""
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -62,18 +65,21 @@ def register_task(task: type[Task] | TaskSpec) -> TaskSpec:
     """Make a task known by its id: a class to this project and to Gymnasium, a spec to this project.
 
     Raises:
-        RequestError: the id is taken or not lower-case words joined by hyphens; a part is unknown, a composition or
-            the task itself; or the class is not whole.
+        RequestError: it is no task; the id is taken or not lower-case words joined by hyphens; a part is unknown, a
+            composition or the task itself; or the class is not whole.
     """
     if isinstance(task, TaskSpec):
         check_task(task.id, task.parts)
-        _check_horizon(task)
+        _check_numbers(task)
         _specs[task.id] = task
         return task
     _check_whole(task)
     check_task(task.id, task.parts)
-    _check_horizon(task)
+    _check_numbers(task)
     name = "".join(word.capitalize() for word in task.id.split("-"))
+    for known in _classes:
+        if _specs[known].gymnasium_id.startswith(f"etude/{name}-v"):
+            raise RequestError(f"task id {task.id!r}: is etude/{name} to Gymnasium, as {known!r} is; take another")
     spec = TaskSpec(
         id=task.id,
         version=task.version,
@@ -166,9 +172,20 @@ def make_vector(
         autoreset_mode: Gymnasium's.
         threads: simulator threads.
         render_mode: None or "rgb_array".
+
+    Raises:
+        RequestError: there is no such task, or its environment cannot be made.
     """
-    mode = AutoresetMode(autoreset_mode)
-    return get_task(task_id).make_vector(num_envs, autoreset_mode=mode, threads=threads, render_mode=render_mode)
+    spec, mode = get_task(task_id), AutoresetMode(autoreset_mode)
+    try:
+        made = spec.make_vector(num_envs, autoreset_mode=mode, threads=threads, render_mode=render_mode)
+    except (RequestError, RunError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise RequestError(f"task {task_id}: its environment cannot be made: {in_words(error)}") from error
+    from etude.envs.own import watched
+
+    return watched(made, task_id)
 
 
 def _make_tabletop(
@@ -190,6 +207,8 @@ def check_task(task_id: str, parts: tuple[str, ...]) -> None:
         by = f" by {_classes[task_id].__qualname__}" if task_id in _classes else ""
         raise RequestError(f"task id {task_id!r}: already registered{by}")
     for part in parts:
+        if not isinstance(part, str):
+            raise RequestError(f"task {task_id!r}: its part {part!r:.60} is no id; name it by its id, as 'open-drawer'")
         if part == task_id:
             raise RequestError(f"task {task_id!r}: is a part of itself; parts must be primitives")
         try:
@@ -203,16 +222,22 @@ def check_task(task_id: str, parts: tuple[str, ...]) -> None:
             )
 
 
-def _check_whole(task: type[Task]) -> None:
+def _check_whole(task: object) -> None:
+    if not (inspect.isclass(task) and issubclass(task, Task)):
+        raise RequestError(f"{task!r:.60} is no task; register a class derived from etude.Task, not an object of it")
     lacking = [name for name in ("id", "horizon", "starts") if not hasattr(task, name)]
     lacking += sorted(getattr(task, "__abstractmethods__", ()))
     if lacking:
         raise RequestError(f"task class {task.__qualname__}: has no {', '.join(lacking)}")
 
 
-def _check_horizon(task: type[Task] | TaskSpec) -> None:
+def _check_numbers(task: type[Task] | TaskSpec) -> None:
     if isinstance(task.horizon, bool) or not isinstance(task.horizon, int) or task.horizon < 1:
         raise RequestError(f"task {task.id!r}: horizon {task.horizon!r}, must be a number of steps above 0")
+    if task.horizon > LONGEST:
+        raise RequestError(f"task {task.id!r}: horizon {task.horizon:_}, must be at most {LONGEST:_} steps")
+    if isinstance(task.version, bool) or not isinstance(task.version, int) or task.version < 0:
+        raise RequestError(f"task {task.id!r}: version {task.version!r}, must be a whole number from 0")
 
 
 def _sources(task_class: type[Task]) -> tuple[Path, ...]:

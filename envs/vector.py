@@ -154,7 +154,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
         if new.size:
             self._begin(new)
         scene.resting = {}
-        observations, rewards = self._observe(), np.array(self._ask("reward"), np.float64)
+        observations, rewards = self._observe(), self._array("reward", self._ask("reward"), np.float64)
         self._require_sound(observations, rewards)
         if new.size:
             rewards[new] = 0
@@ -265,7 +265,7 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
 
     def _info(self, mask: NDArray[np.bool_] | None = None) -> Info:
         known = self.scene.resting or {}
-        success = np.asarray(known[self.task] if self.task in known else self._ask("success"))
+        success = self._array("success", known[self.task] if self.task in known else self._ask("success"))
         self._require_shape("success", success)
         if success.dtype != np.bool_:
             raise RequestError(
@@ -349,6 +349,14 @@ class TabletopVectorEnv(VectorEnv[Observations, NDArray[Any], NDArray[Any]]):
     def _place(self, i: int = 0) -> str:
         others = f", and {self.num_envs - 1} beside it" if self.num_envs > 1 else ""
         return f"seed {self._seeds[i]}, episode {self._episodes[i]} of that seed, step {self._elapsed[i]}{others}"
+
+    def _array(self, what: str, given: Any, kind: type[Any] | None = None) -> NDArray[Any]:
+        """What a method of the task gave, as an array of its own where a type is asked for."""
+        try:
+            return np.asarray(given) if kind is None else np.array(given, kind)
+        except (TypeError, ValueError):
+            told = f"{what} gives {' '.join(repr(given).split()):.60}, must be an array of shape ({self.num_envs},)"
+            raise RequestError(f"task {self.task.id}: {told} ({self._place()})") from None
 
     def _require_shape(self, what: str, values: NDArray[Any]) -> None:
         if values.shape != (self.num_envs,):

@@ -68,9 +68,9 @@ class SlideKnobOracle(TabletopOracle):
         knob, tcp = privileged["knob"], privileged["tcp"]
         target = knob + BEHIND
         off = np.abs(ahead - target)
-        over = (off[:, 0] < 0.012) & (tcp[:, 1] < knob[:, 1] - 0.015)
+        over = (off[:, 0] < 0.02) & (tcp[:, 1] < knob[:, 1] - 0.015)
         low = over & (tcp[:, 2] < knob[:, 2] + 0.02)
-        target[~over, 2] = knob[~over, 2] + 0.06
+        target[~over, 2] = knob[~over, 2] + 0.045
         target[low] = knob[low] + PUSHING
         return target, True
 

@@ -47,10 +47,12 @@ def compose(
 
     Raises:
         RequestError: the id is taken or no id; a part is unknown, a composition, or no primitive of the tabletop; or
-            there is none.
+            there is none; or `prepare` is no function.
     """
     if isinstance(parts, str) or not parts:
         raise RequestError(f"task {id!r}: parts {parts!r}, must be a list of primitives' ids")
+    if prepare is not None and not callable(prepare):
+        raise RequestError(f"task {id!r}: prepare {prepare!r:.60}, must be a function of scene, ids and rngs")
     check_task(id, tuple(parts))
     stages = tuple(_primitive(id, part)() for part in parts)
     own = {"__module__": sys._getframe(1).f_globals.get("__name__", __name__)}  # whose file makes it what it is

@@ -13,6 +13,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from etude.envs import RequestError, stream_seed
+from etude.oracles.blame import told_of
 from etude.oracles.oracle import Oracle
 from etude.oracles.registry import get_floor, get_oracle
 
@@ -34,19 +35,32 @@ def scripted_policy(policy: type[Oracle], env: VectorEnv[Any, Any, Any]) -> Poli
     """An oracle, or a task's own floor, from the start of the episodes of all simulations of `env`.
 
     Raises:
-        RequestError: on acting, the actions do not fit the action space.
+        RequestError: on acting, the privileged state has no row a simulation, or the actions do not fit their space.
     """
-    oracle, role = policy(env.num_envs), "floor" if get_floor(policy.task) is policy else "oracle"
+    role = "floor" if get_floor(policy.task) is policy else "oracle"
+    with told_of(f"task {policy.task}: its {role} {policy.__qualname__}, made for {env.num_envs} simulations,"):
+        oracle = policy(env.num_envs)
     oracle.reset(np.arange(env.num_envs))
     shape = env.action_space.shape
 
     def act(observations: NDArray[Any]) -> NDArray[Any]:
-        actions = np.asarray(oracle.act(env.unwrapped.privileged_state()))  # type: ignore[attr-defined]
+        with told_of(f"task {policy.task}: privileged_state"):
+            state = env.unwrapped.privileged_state()  # type: ignore[attr-defined]
+        for word, value in state.items():
+            if (found := np.shape(value))[:1] != (env.num_envs,):
+                told = f"privileged gives {word!r} of shape {found}, must be ({env.num_envs}, ...), a row a simulation"
+                raise RequestError(f"task {policy.task!r}: {told}")
+        given = oracle.act(state)
         name = f"task {policy.task!r}: its {role} {type(oracle).__qualname__} gave actions"
+        try:
+            actions = np.asarray(given)
+            finite = np.isfinite(actions)
+        except (TypeError, ValueError):
+            raise RequestError(f"{name} that are no array of numbers: {' '.join(repr(given).split()):.60}") from None
         if actions.shape != shape:
             raise RequestError(f"{name} of shape {actions.shape}; the action space has {shape}")
-        if not np.isfinite(actions).all():
-            raise RequestError(f"{name} that are not finite, first in row {np.argwhere(~np.isfinite(actions))[0][0]}")
+        if not finite.all():
+            raise RequestError(f"{name} that are not finite, first in row {np.argwhere(~finite)[0][0]}")
         return actions
 
     return act

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from etude.envs import RequestError, get_task
+from etude.envs import RequestError, get_task, make_vector
 from etude.oracles.blame import told_of
 from etude.oracles.policies import oracle_policy, random_policy, scripted_policy, zero_policy
 from etude.oracles.registry import get_floor, get_oracle
@@ -45,7 +45,7 @@ def play_references(task_id: str, seeds: Sequence[int]) -> dict[str, Episodes]:
     """
     if not seeds:
         raise RequestError(f"task {task_id!r}: 0 episodes; references need at least 1")
-    with told_of(), closing(get_task(task_id).make_vector(len(seeds), threads=_threads(len(seeds)))) as env:
+    with told_of(), closing(make_vector(task_id, len(seeds), threads=_threads(len(seeds)))) as env:
         played = {
             "oracle": rollout(env, oracle_policy(task_id, env), seeds),
             "random": rollout(env, random_policy(task_id, env, seeds), seeds),

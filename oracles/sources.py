@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -36,18 +37,22 @@ def digest(paths: Iterable[Path]) -> str:
     return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
+@functools.cache
+def _imports(content: bytes) -> list[ast.Import | ast.ImportFrom]:
+    """The imports of a file; the tasks of a suite have most of their files in common, and parsing takes the time."""
+    return [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def _imported(path: Path, packages: tuple[str, ...]) -> Iterator[Path]:
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in _imports(path.read_bytes()):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
+        elif not node.level:
             names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             beside = [folder.with_suffix(".py"), *(folder / f"{alias.name}.py" for alias in node.names)]
             yield from (file.resolve() for file in beside if file.is_file())
-            continue
-        else:
             continue
         for name in names:
             sibling = path.with_name(f"{name.partition('.')[0]}.py")

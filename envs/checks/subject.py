@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from numpy.typing import NDArray
 
 from etude.envs.foreign import ForeignVectorEnv
-from etude.envs.registry import TaskSpec, get_task
+from etude.envs.registry import TaskSpec, get_task, make_vector
 from etude.envs.vector import TabletopVectorEnv
 
 Envs = VectorEnv[Any, Any, Any]
@@ -68,7 +68,7 @@ class Subject:
 
     def make(self, num_envs: int, *, threads: int = 1, mode: AutoresetMode = AutoresetMode.SAME_STEP) -> Envs:
         """Simulations that, unless another mode is given, start the next episode in the step that ends one."""
-        return self.spec.make_vector(num_envs, autoreset_mode=mode, threads=threads)
+        return make_vector(self.spec.id, num_envs, autoreset_mode=mode, threads=threads)
 
     @cached_property
     def kind(self) -> type[Envs]:

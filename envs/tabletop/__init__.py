@@ -12,6 +12,7 @@ from etude.envs.tabletop.place import Place
 from etude.envs.tabletop.press_button import PressButton
 from etude.envs.tabletop.pull_lever import PullLever
 from etude.envs.tabletop.push import Push
+from etude.envs.tabletop.put_away import PutAway
 from etude.envs.tabletop.reach import Reach
 from etude.envs.tabletop.retrieve import Retrieve
 from etude.envs.tabletop.stack import Stack
@@ -35,6 +36,7 @@ for _task in (
     PullLever,
     UnlockDrawer,
     PickPlace,
+    PutAway,
     StackFromTable,
     Retrieve,
     Stow,

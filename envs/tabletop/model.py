@@ -63,6 +63,8 @@ def _furnished(text: str, furniture: str) -> mujoco.MjSpec:
 
     try:
         scene, sections = ElementTree.fromstring(text), ElementTree.fromstring(f"<furniture>{furniture}</furniture>")
+        if stray := " ".join((sections.text or "").split()):
+            raise RequestError(f"furniture: {stray!r:.60} stands in no section, must be in {', '.join(SECTIONS)}")
         for section in sections:
             if section.tag not in SECTIONS:
                 raise RequestError(f"furniture: section <{section.tag}>, must be one of {', '.join(SECTIONS)}")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from etude.envs.tabletop.place import mark_pad
 from etude.envs.tabletop.primitive import Primitive
 from etude.envs.tabletop.rewards import closeness
-from etude.envs.tabletop.scene import Scene
+from etude.envs.tabletop.scene import FINGER_OPEN, Scene, share
 from etude.envs.tabletop.starts import (
     CUBE_WORDS,
     FURNITURE_WORDS,
@@ -20,6 +20,7 @@ from etude.envs.tabletop.starts import (
 )
 
 TOLERANCE, LYING, CLOSED = 0.025, 0.004, 0.01
+PRESSED = 0.015
 APPROACH = 0.3
 WITHIN, FAR, NEAR = 0.04, 0.4, 0.15
 
@@ -43,10 +44,11 @@ class Push(Primitive):
         mark_pad(scene, ids)
 
     def progress(self, scene: Scene) -> NDArray[np.float64]:
-        """Closeness of the finger tips to the cube, then of the cube to the target."""
+        """Closeness of finger tips to cube, then of cube to target, as far as the gripper is closed, pressing aside."""
         near = closeness(scene.gap_length, WITHIN, FAR, NEAR)
         there = closeness(scene.goal_distance, TOLERANCE, FAR, NEAR)
-        return APPROACH * near + (1 - APPROACH) * there
+        shut = share((FINGER_OPEN - scene.width) / (FINGER_OPEN - PRESSED))
+        return shut * (APPROACH * near + (1 - APPROACH) * there)
 
     def success(self, scene: Scene) -> NDArray[np.bool_]:
         """The cube lies within TOLERANCE of the target, the gripper closed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -375,6 +375,15 @@ class Scene:
         width = CUBE_HALF * (np.cos(yaw) + np.abs(np.sin(yaw)))
         self.pose_arm(ids, cubes + offsets, width - SQUEEZE, closing=True)
         self.batch.step(ids, nstep=SETTLING * SUBSTEPS, stage=self.velocity_stage)
+
+    if not TYPE_CHECKING:  # A checker would take it for leave to ask for anything.
+
+        def __getattr__(self, word: str) -> Any:
+            """Tell the nearest words to one that is not there; of one that is, what went wrong in it."""
+            if hasattr(type(self), word):
+                return object.__getattribute__(self, word)
+            known = [name for name in dir(self) if not name.startswith("_")]
+            raise AttributeError(f"the scene has no word {word!r}; {nearest(word, known)}")
 
     def site(self, name: str) -> Floats:
         """Where a site of the model is, (N, 3), live.

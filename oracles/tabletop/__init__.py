@@ -12,6 +12,7 @@ from etude.oracles.tabletop.place import PlaceOracle
 from etude.oracles.tabletop.press_button import PressButtonOracle
 from etude.oracles.tabletop.pull_lever import PullLeverOracle
 from etude.oracles.tabletop.push import PushOracle
+from etude.oracles.tabletop.put_away import PutAwayOracle
 from etude.oracles.tabletop.reach import ReachOracle
 from etude.oracles.tabletop.retrieve import RetrieveOracle
 from etude.oracles.tabletop.stack import StackOracle
@@ -35,6 +36,7 @@ for _oracle in (
     PullLeverOracle,
     UnlockDrawerOracle,
     PickPlaceOracle,
+    PutAwayOracle,
     StackFromTableOracle,
     RetrieveOracle,
     StowOracle,

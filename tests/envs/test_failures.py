@@ -295,3 +295,26 @@ def test_actions_beyond_the_space_act_as_its_edge(make: MakeVector) -> None:
 def test_a_snapshot_of_another_size_is_refused(make: MakeVector) -> None:
     with pytest.raises(RequestError, match="snapshot of shape"):
         make("reach", 2).restore(make("reach", 3).snapshot())
+
+
+@pytest.mark.parametrize("given", ["high", [[1], [2, 3]], ["high", "low"]])
+def test_a_reward_that_is_no_array_is_refused(given: Any, make: MakeVector) -> None:
+    bad_task(reward=lambda self, scene: given)
+    env = make("bad", 2)
+    env.reset(seed=5)
+    with pytest.raises(RequestError, match=r"^task bad: reward gives .*, must be .* shape \(2,\) \(seed 5, .* step 1"):
+        env.step(np.zeros((2, 4)))
+
+
+def test_a_success_that_is_no_array_is_refused(make: MakeVector) -> None:
+    bad_task(success=lambda self, scene: [[True], [True, False]])
+    with pytest.raises(RequestError, match=r"^task bad: success gives \[\[True\], .*, must be .* shape \(2,\)"):
+        make("bad", 2).reset(seed=5)
+
+
+def test_a_word_that_the_scene_lacks_is_told_with_the_nearest(make: MakeVector) -> None:
+    bad_task(success=lambda self, scene: scene.cubee)
+    with pytest.raises(
+        RunError, match="^task bad: success raised .*: the scene has no word 'cubee'; did you mean cube"
+    ):
+        make("bad", 2).reset(seed=5)

@@ -38,14 +38,22 @@ class Walk(gymnasium.Env[Any, Any]):
         if late and self.wrong == "raises":
             raise RuntimeError("fell\nover")
         reward: Any = float(action[0])
-        reward = {"nan": np.nan, "vector": np.ones(2)}.get(self.wrong, reward) if late else reward
-        info = {} if self.wrong == "info" else {"there": self.left == 0 and action[0] > 0}
+        reward = (
+            {"nan": np.nan, "vector": np.ones(2), "text": "lots", "none": None}.get(self.wrong, reward)
+            if late
+            else reward
+        )
+        info: dict[str, Any] = {} if self.wrong == "info" else {"there": self.left == 0 and action[0] > 0}
+        if late and self.wrong == "both":
+            info["there"] = np.zeros(2, np.bool_)
         return self._seen(late), reward, self.left == 0, False, info
 
     def _seen(self, late: bool = False) -> Any:
         seen = np.array([self.left, self.first], np.float64)
         if late and self.wrong == "bounds":
             seen[1] = 51
+        if late and self.wrong == "ragged":
+            return [1.0, [2.0]]
         if late and self.wrong == "unfinite":
             seen[0] = np.inf
         return seen[:1] if late and self.wrong == "shape" else seen
@@ -135,6 +143,10 @@ def test_it_depends_on_the_files_of_environment_and_functions() -> None:
         ("reset", "reset raised KeyError: 'start'"),
         ("nan", "its reward is nan, must be a finite number"),
         ("vector", r"its reward is array\(\[1., 1.\]\), must be a finite number"),
+        ("text", "its reward is 'lots', must be a finite number"),
+        ("none", "its reward is None, must be a finite number"),
+        ("both", r"its info says array\(\[False, False\]\) at 'there', must be whether it is solved"),
+        ("ragged", r"its observation \[1.0, \[2.0\]\] is no array of float32"),
         ("bounds", r"its observation is 51.0 at \[1\], must be finite and within -50.0 to 50.0"),
         ("unfinite", r"its observation is inf at \[0\], must be finite"),
         ("shape", r"its observation has shape \(1,\), must be \(2,\)"),
@@ -156,6 +168,15 @@ def test_what_its_functions_do_wrong_is_told_too() -> None:
     env.reset(seed=7)
     with pytest.raises(RunError, match="^task walk: success raised ZeroDivisionError.* .seed 7, .* step 1"):
         env.step(np.ones((1, 1), np.float32))
+
+
+def test_what_its_oracle_reads_has_the_same_shapes_in_every_row() -> None:
+    register(privileged=lambda env: {"left": np.zeros(env.first % 2)})
+    env = make_vector("walk", 8)
+    env.reset(seed=0)
+    told = r"^task walk: privileged gives arrays of shapes .*, and of the first environment .* \(seed \d, .* step 0\)$"
+    with pytest.raises(RunError, match=told):
+        env.unwrapped.privileged_state()  # type: ignore[attr-defined]
 
 
 def test_a_function_that_asks_to_exit_is_told_too() -> None:

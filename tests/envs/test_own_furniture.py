@@ -187,6 +187,7 @@ def test_tasks_without_any_share_a_model_and_those_with_it_another() -> None:
     ("furniture", "told"),
     [
         ("<worldbody>", "furniture: mismatched tag"),
+        ("a lid", "furniture: 'a lid' stands in no section, must be in asset, default, worldbody"),
         ("<actuator/>", "furniture: section <actuator>, must be one of asset, default, worldbody"),
         ("<worldbody><bodi/></worldbody>", "furniture: .*unrecognized element"),
         ("<worldbody><body name='cube'/></worldbody>", "furniture: .*repeated name 'cube'"),
@@ -204,6 +205,17 @@ def test_the_goals_stand_is_the_goal() -> None:
     scene = Scene(2)
     scene.stand("goal")[1] = [0.4, 0.1, 0.2]
     assert scene.goal[1].tolist() == [0.4, 0.1, 0.2]
+
+
+def test_what_goes_wrong_inside_a_word_is_told_and_not_that_the_word_is_missing() -> None:
+    class Broken(Scene):
+        @property
+        def middle(self) -> np.ndarray:
+            middle: np.ndarray = self.cube.middel  # type: ignore[attr-defined]
+            return middle
+
+    with pytest.raises(AttributeError, match="'numpy.ndarray' object has no attribute 'middel'"):
+        _ = Broken(1).middle
 
 
 def test_a_word_that_is_not_there_is_answered_with_the_nearest() -> None:

@@ -76,6 +76,11 @@ def test_a_class_that_is_not_whole_is_told_what_it_lacks() -> None:
         register_task(Bare)
 
 
+def test_a_horizon_that_nobody_sees_the_end_of_is_refused() -> None:
+    with pytest.raises(RequestError, match="task 'far': horizon 1_000_000_000_000, must be at most 1_000_000 steps"):
+        register_task(derived(id="far", horizon=10**12))
+
+
 @pytest.mark.parametrize("horizon", [0, -1, 2.5, "60", True])
 def test_a_horizon_is_a_number_of_steps(horizon: object) -> None:
     with pytest.raises(RequestError, match="task 'far': horizon .*, must be a number of steps above 0"):
@@ -106,3 +111,25 @@ def test_importing_the_package_loads_no_simulator_and_no_learner() -> None:
 def test_the_public_api_is_what_the_package_lists() -> None:
     assert all(hasattr(etude, name) for name in etude.__all__)
     assert etude.get_task("reach").make_vector(2).num_envs == 2
+
+
+def test_two_ids_that_are_one_to_gymnasium_are_refused() -> None:
+    register_task(derived(id="knob-2"))
+    for version in (0, 1):
+        with pytest.raises(RequestError, match="'knob2': is etude/Knob2 to Gymnasium, as 'knob-2' is; take another"):
+            register_task(derived(id="knob2", version=version))
+    env: Any = make_vector("knob-2", 1)
+    assert env.unwrapped.task.id == "knob-2"
+    env.close()
+
+
+@pytest.mark.parametrize("version", ["two", -1, 1.0, True, None])
+def test_a_version_is_a_whole_number(version: object) -> None:
+    with pytest.raises(RequestError, match="^task 'other': version .*, must be a whole number from 0"):
+        register_task(derived(id="other", version=version))
+
+
+@pytest.mark.parametrize("thing", [Reach(), None, "reach", RequestError])
+def test_what_is_no_class_of_a_task_is_refused(thing: Any) -> None:
+    with pytest.raises(RequestError, match="is no task; register a class derived from etude.Task, not an object of it"):
+        register_task(thing)

@@ -1,5 +1,6 @@
 """The tabletop examples: a primitive with furniture, and a composition of it."""
 
+import json
 import subprocess
 import sys
 from importlib import import_module
@@ -9,7 +10,11 @@ import numpy as np
 import pytest
 
 from etude import get_task, make_vector
+from etude.curriculum.cli import main
 from etude.oracles import measure_oracle
+
+CHANGES = ["budget=256", "evaluation.every=128", "evaluation.episodes=2", "agent.environments=4"]
+CHANGES += ["agent.parameters.n_steps=32", "agent.parameters.batch_size=64", "wandb.mode=disabled"]
 
 
 def lines(path: Path) -> int:
@@ -50,3 +55,11 @@ def test_their_suite_loads_from_anywhere(examples: Path, tmp_path: Path) -> None
     command = [sys.executable, "-c", code, str(examples / "knob.yaml")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("knob-then-button\n", "")
+
+
+@pytest.mark.slow
+def test_their_suite_runs(examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = tmp_path / "study"
+    assert main(["run", str(examples / "knob.yaml"), *CHANGES, "--out", str(study), "--jobs=1"]) == 0
+    assert "knob-then-button" in capsys.readouterr().out
+    assert json.loads((study / "metrics.json").read_text())["metrics"]["fwt"]["value"] is not None

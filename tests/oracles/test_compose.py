@@ -89,6 +89,8 @@ class Flat(Task):
         (["elsewhere"], "task 'mine': its part task 'elsewhere': is not one of the tabletop"),
         ([], r"task 'mine': parts \[\], must be a list of primitives' ids"),
         ("reach", "task 'mine': parts 'reach', must be a list"),
+        (["reach", 7], "task 'mine': its part 7 is no id; name it by its id"),
+        ([Flat], "task 'mine': its part <class .*Flat'> is no id"),
     ],
 )
 def test_wrong_parts_are_refused_in_a_line(parts: Any, told: str) -> None:
@@ -96,6 +98,11 @@ def test_wrong_parts_are_refused_in_a_line(parts: Any, told: str) -> None:
     register_task(etude.TaskSpec(id="elsewhere", horizon=9, make_vector=lambda number: ...))  # type: ignore[arg-type]
     with pytest.raises(RequestError, match=f"^{told}"):
         compose("mine", parts=parts)
+
+
+def test_what_prepares_a_start_is_a_function() -> None:
+    with pytest.raises(RequestError, match="^task 'mine': prepare 3, must be a function of scene, ids and rngs"):
+        compose("mine", parts=["reach"], prepare=3)  # type: ignore[arg-type]
 
 
 def test_a_composition_of_one_that_was_composed_is_refused() -> None:

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -6,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from etude.envs import RequestError, get_task
+from etude.envs import RequestError, RunError, get_task
+from etude.envs.tabletop.reach import Reach
 from etude.oracles import Oracle, evaluation_seeds, measure_references
 from etude.oracles.policies import random_policy, zero_policy
 
@@ -46,6 +48,30 @@ def test_actions_of_the_wrong_shape_are_refused_by_the_oracles_name(own_registry
 def test_actions_that_are_not_finite_are_refused_by_the_oracles_name(own_registry: dict[str, Any]) -> None:
     own_registry["reach"] = Lost
     with pytest.raises(RequestError, match="its oracle Lost gave actions that are not finite, first in row 1"):
+        measure_references("reach", 3)
+
+
+@pytest.mark.parametrize("given", [[[1], [2, 3]], np.full((3, 4), "a"), np.full((3, 4), None), "left"])
+def test_actions_that_are_no_numbers_are_refused_by_the_oracles_name(given: Any, own_registry: dict[str, Any]) -> None:
+    own_registry["reach"] = type("Wordy", (Flat,), {"act": lambda self, privileged: given})
+    with pytest.raises(RequestError, match="its oracle Wordy gave actions that are no array of numbers: ") as caught:
+        measure_references("reach", 3)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (1, 3)])
+def test_privileged_state_without_a_row_a_simulation_is_refused(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Reach, "privileged", lambda self, scene: {"way": np.zeros(shape)})
+    told = re.escape(f"task 'reach': privileged gives 'way' of shape {shape}, must be (3, ...), a row a simulation")
+    with pytest.raises(RequestError, match=told):
+        measure_references("reach", 3)
+
+
+def test_an_oracle_that_is_not_made_for_a_number_of_simulations_is_named(own_registry: dict[str, Any]) -> None:
+    own_registry["reach"] = type("Sizeless", (Flat,), {"__init__": lambda self: None})
+    with pytest.raises(RunError, match="task reach: its oracle Sizeless, made for 3 simulations, raised TypeError: "):
         measure_references("reach", 3)
 
 

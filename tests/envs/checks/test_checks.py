@@ -13,6 +13,7 @@ import pytest
 from gymnasium.envs.mujoco.inverted_pendulum_v5 import InvertedPendulumEnv
 from gymnasium.spaces import Box
 from gymnasium.vector import VectorWrapper
+from gymnasium.vector.utils import batch_space
 
 from etude import register_environment, register_task
 from etude.envs.checks import CHECKS, Check, Subject
@@ -73,6 +74,14 @@ class Larger(Plain):
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.single_observation_space = Box(-9, 9, env.single_observation_space.shape, np.float32)
+
+
+class LargerAll(Larger):
+    """Has another space of observations, of one and of many."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 
 
 class ByThreads(Plain):
@@ -189,6 +198,19 @@ def stray(wrong: str = "") -> Break:
     return register
 
 
+class Loose(Stray):
+    """An environment whose observations have no bounds, of which Gymnasium warns."""
+
+    observation_space = Box(-np.inf, np.inf, (1,), np.float32)
+
+
+def loose() -> str:
+    """A tabletop task whose single environment is another."""
+    gymnasium.register("tests/Loose-v0", entry_point=Loose, kwargs={"wrong": ""})
+    spec = register_task(type("Inner", (Reach,), {"id": "inner", "__doc__": "Inner.", "horizon": HORIZON}))
+    return register_task(replace(spec, id="mine", gymnasium_id="tests/Loose-v0")).id
+
+
 def starting(change: Callable[[Any, Any, Any, Any], None]) -> Callable[..., None]:
     """The common starts, with a change."""
 
@@ -216,6 +238,12 @@ def torch_draw() -> Any:
     import torch
 
     return torch.rand(1)
+
+
+def torch_seed() -> Any:
+    import torch
+
+    return torch.manual_seed(0)
 
 
 def same_again(self: Any, scene: Any, ids: Any, rngs: Any) -> None:
@@ -286,7 +314,10 @@ BROKEN = [
     ("Gymnasium's own checker", stray("seed"), "AssertionError: .*reset"),
     ("Gymnasium's own checker", stray("reused"), "AssertionError: .*non-deterministic"),
     ("spaces", wrapped(Larger), "the observation space of two is"),
+    ("spaces", wrapped(LargerAll), r"its observations are Box\(-9.0, 9.0, .*, those of the tabletop Box"),
     ("spec to JSON and back", stray(), "ValueError: Callable found in tests/Stray-v0"),
+    ("spec to JSON and back", task(reset=starting(fresh_draw)), "what comes back starts otherwise from the same seed"),
+    ("Gymnasium's own checker", loose, "it warns: A Box observation space m"),
     (
         "same seed, same steps",
         task(reset=starting(fresh_draw)),
@@ -297,9 +328,12 @@ BROKEN = [
         task(reset=starting(count)),
         "after 50 steps of other episodes, the observation differs at step 0",
     ),
-    ("global generators untouched", task(reset=drawing(random.random)), "it draws from that of python;"),
-    ("global generators untouched", task(reset=drawing(np.random.random)), "it draws from that of numpy;"),
-    ("global generators untouched", task(reset=drawing(torch_draw)), "it draws from that of torch;"),
+    ("global generators untouched", task(reset=drawing(random.random)), "it draws from or seeds that of python;"),
+    ("global generators untouched", task(reset=drawing(np.random.random)), "it draws from or seeds that of numpy;"),
+    ("global generators untouched", task(reset=drawing(torch_draw)), "it draws from or seeds that of torch;"),
+    ("global generators untouched", task(reset=drawing(lambda: random.seed(0))), "or seeds that of python;"),
+    ("global generators untouched", task(reset=drawing(lambda: np.random.seed(0))), "or seeds that of numpy;"),
+    ("global generators untouched", task(reset=drawing(torch_seed)), "or seeds that of torch;"),
     (
         "many the same as one",
         task(reward=lambda self, scene: np.full(scene.size, np.clip(scene.tcp[:, 0].mean(), 0, 1))),
