@@ -1,9 +1,10 @@
-"""How long `etude metrics` takes, core metrics with 10,000 resamples, and that it grows with the episodes recorded.
+"""How long `etude metrics` and `etude report` take, core metrics with 10,000 resamples, as the episodes recorded grow.
 
 python benchmarks/metrics.py [checkpoints ...]
 
 It writes a study of 10 tasks, 10 seeds, 2 regimes and 50 episodes an evaluation for each number of checkpoints, in a
-folder of its own, and measures each in a process of its own.
+folder of its own, and measures each command in a process of its own. A report measures the study again; its seconds
+include that.
 """
 
 import json
@@ -28,8 +29,12 @@ MEASURE = """
 import resource, sys, time
 from pathlib import Path
 start = time.perf_counter()
-from etude.curriculum.metrics.compute import compute_metrics
-compute_metrics(Path(sys.argv[1]))
+if sys.argv[2] == "metrics":
+    from etude.curriculum.metrics.compute import compute_metrics
+    compute_metrics(Path(sys.argv[1]))
+else:
+    from etude.curriculum.report.write import write_report
+    write_report(Path(sys.argv[1]))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(f"seconds={time.perf_counter() - start} processor={time.process_time()} kilobytes={peak}")
 """
@@ -82,18 +87,22 @@ def write_study(folder: Path, checkpoints: int) -> int:
 
 def main() -> None:
     sizes = [int(size) for size in sys.argv[1:]] or CHECKPOINTS
-    headings = ("checkpoints", "episodes", "seconds", "processor s", "µs/episode", "peak memory")
+    headings = ("command", "checkpoints", "episodes", "seconds", "processor s", "µs/episode", "peak memory", "page")
     print("".join(f"{heading:>13}" for heading in headings))
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             study = Path(folder) / "study"
             rows = write_study(study, size)
-            done = subprocess.run(
-                [sys.executable, "-c", MEASURE, str(study)], capture_output=True, text=True, check=True
-            )
-        seconds, processor, kilobytes = map(float, re.findall(r"=([0-9.]+)", done.stdout))
-        figures = (f"{size:,}", f"{rows:,}", f"{seconds:.1f}", f"{processor:.1f}", f"{1e6 * processor / rows:.2f}")
-        print("".join(f"{figure:>13}" for figure in (*figures, f"{kilobytes / 1e6:.2f} GB")), flush=True)
+            for command in ("metrics", "report"):
+                done = subprocess.run(
+                    [sys.executable, "-c", MEASURE, str(study), command], capture_output=True, text=True, check=True
+                )
+                seconds, processor, kilobytes = map(float, re.findall(r"=([0-9.]+)", done.stdout))
+                page = study / "report.html"
+                figures = (command, f"{size:,}", f"{rows:,}", f"{seconds:.1f}", f"{processor:.1f}")
+                figures += (f"{1e6 * processor / rows:.2f}", f"{kilobytes / 1e6:.2f} GB")
+                figures += (f"{page.stat().st_size / 1e6:.1f} MB" if page.exists() else "",)
+                print("".join(f"{figure:>13}" for figure in figures), flush=True)
 
 
 if __name__ == "__main__":

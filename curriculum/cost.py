@@ -7,28 +7,69 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from gymnasium.spaces import Box, Space
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from etude.curriculum.agents.protocol import Agent
-from etude.curriculum.methods.method import Method
 from etude.curriculum.saves import write_text
+
+if TYPE_CHECKING:
+    from etude.curriculum.methods.method import Method
 
 COUNTED = 64
 """Environment steps at the least whose operations are counted at a task's end, in whole rollouts."""
+
+
+Count = Annotated[int, Field(ge=0, le=10**24)]
+
+
+@with_config(ConfigDict(strict=True))
+class Counted(TypedDict, total=False):
+    """Operations that were counted in a block, over so many steps learnt; `warm_up` steps of a run learn nothing."""
+
+    operations: Count
+    steps: Annotated[int, Field(ge=1, le=10**15)]
+    warm_up: Count
+
+
+@with_config(ConfigDict(strict=True))
+class Facts(TypedDict, total=False):
+    """What cost.json says of a run; None of what its agent does not show."""
+
+    peak_mem: Count
+    flops: dict[str, dict[str, Counted]]
+    flops_an_action: Count | None
+    trainable_params: Count | None
+    model_bytes: Count
+    buffer_bytes: Count | None
+    state_bytes: Count
+
+
+_STORED = TypeAdapter(Facts)
+
+
+def read_cost(path: Path) -> Facts:
+    """What a run's cost.json says; nothing where there is none.
+
+    Raises:
+        OSError, ValueError: it cannot be read, or is not what a run writes.
+    """
+    return _STORED.validate_json(path.read_bytes()) if path.exists() else {}
 
 
 class RunCost:
     """The facts of a run's cost, gathered while it runs; nothing here is read by the training or the evaluation."""
 
     def __init__(self, path: Path) -> None:
-        """Go on from what the file says; a run that is resumed keeps what was measured before."""
+        """Go on from what the file says, if it can be read: a resumed run keeps what was measured before."""
         self._path = path
         self._facts: dict[str, Any] = {"peak_mem": 0, "flops": {}, "flops_an_action": None}
-        with suppress(OSError, ValueError, TypeError):
-            self._facts |= dict(json.loads(path.read_bytes()))
+        with suppress(OSError, ValueError):
+            self._facts |= read_cost(path)
         _forget_peak()
 
     @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 from etude.curriculum.metrics.curves import Reference, read_references
 from etude.curriculum.plan import RunName, plan_run, run_names
 from etude.curriculum.records import read_evaluations
-from etude.curriculum.saves import write_file
+from etude.curriculum.saves import try_file, write_file
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
@@ -47,7 +47,8 @@ def export_episodes(studies: Sequence[Path], to: Path) -> int:
         How many episodes there are.
 
     Raises:
-        RequestError: the suffix is another, pyarrow is missing, two studies have one name, or a record cannot be read.
+        RequestError: the suffix is another, pyarrow is missing, two studies have one name, a record cannot be read,
+            or the file cannot be written there.
     """
     writers = {".parquet": _write_parquet, ".csv": _write_csv}
     if to.suffix not in writers:
@@ -65,7 +66,13 @@ def export_episodes(studies: Sequence[Path], to: Path) -> int:
                 counted += len(batch["episode"])
                 yield batch
 
-    to.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if to.is_dir():
+            raise RequestError(f"--to: {to} is a folder; name a file")
+        to.parent.mkdir(parents=True, exist_ok=True)
+        try_file(to)
+    except OSError as error:
+        raise RequestError(f"--to: {to} cannot be written ({error.strerror}); name another place") from error
     write_file(to, lambda path: writers[to.suffix](path, batches()))
     return counted
 

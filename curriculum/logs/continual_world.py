@@ -25,7 +25,8 @@ def read_continual_world(path: Path, episodes: int | None = None) -> Log:
         episodes: that each success rate is of; 10 if not given.
 
     Raises:
-        RequestError: there is no run, a column is missing, or a cell is wrong: the line says where.
+        RequestError: there is no run, runs are of several methods, a column is missing, or a cell is wrong: the line
+            says where.
     """
     files = sorted(path.rglob("progress.tsv")) if path.is_dir() else [path]
     if not files:
@@ -37,6 +38,7 @@ def read_continual_world(path: Path, episodes: int | None = None) -> Log:
         "is not in the log, so intervals over episodes say nothing: trust the range over seeds."
     )
     taken: dict[str, int] = {}
+    methods: dict[str, Path] = {}
     for file in files:
         config = _config(file)
         lines = [fields for fields in read_lines(file, "\t" if file.suffix == ".tsv" else ",") if _evaluated(fields)]
@@ -45,13 +47,17 @@ def read_continual_world(path: Path, episodes: int | None = None) -> Log:
         names = _names(lines[0].cells)
         trained = _trained(lines, names)
         kind = " ".join(task for task, _ in trained)
-        seed = config.get("seed", lines[0].cells.get("seed"))
-        seed = _whole(seed) if seed not in (None, "") else taken.get(kind, 0)
+        told = Fields(config, str(file.with_name("config.json"))) if "seed" in config else lines[0]
+        seed = told.whole("seed") if told.cells.get("seed") not in (None, "") else taken.get(kind, 0)
         taken[kind] = taken.get(kind, 0) + 1
         log.runs.append(LoggedRun(str(file), seed, trained))
         log.entries += [entry for fields in lines for entry in _entries(file, fields, names, count)]
         if len(trained) > 1:
-            log.method = str(config.get("cl_method") or "finetuning")
+            methods.setdefault(str(config.get("cl_method") or "finetuning"), file)
+    if len(methods) > 1:
+        where = ", ".join(f"{method} in {file}" for method, file in methods.items())
+        raise RequestError(f"{path}: runs of several methods, {where}; import those of each method apart")
+    log.method = next(iter(methods), log.method)
     return log
 
 
@@ -111,12 +117,11 @@ def _evaluated(fields: Fields) -> bool:
 def _config(file: Path) -> dict[str, Any]:
     path = file.with_name("config.json")
     try:
-        return dict(json.loads(path.read_bytes()))
+        config = json.loads(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise RequestError(f"{path}: cannot be read ({error})") from None
-
-
-def _whole(value: Any) -> int:
-    return int(float(value))
+    if not isinstance(config, dict):
+        raise RequestError(f'{path}: must hold a mapping from keys to values, as in {{"seed": 0}}')
+    return config

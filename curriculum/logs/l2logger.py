@@ -22,7 +22,8 @@ def read_l2logger(path: Path, episodes: int | None = None, column: str | None = 
         column: what is measured; the first of the logger's `metrics_columns` if not given.
 
     Raises:
-        RequestError: there is no scenario, a column is missing, or a cell is wrong: the line says where.
+        RequestError: there is no scenario, a column is missing, a test block has fewer than `episodes` experiences of a
+            task, or a cell is wrong: the line says where.
     """
     folders = sorted(file.parent for file in path.rglob("logger_info.json"))
     if not folders:
@@ -81,6 +82,9 @@ def _blocks(
                     )
                 trained.append((task, step))
             else:
+                if episodes is not None and len(experiences) < episodes:
+                    told = f"--episodes {episodes}, but this block has {len(experiences)} of {task}"
+                    raise RequestError(f"{experiences[0].where}: {told}")
                 entries.append(_entry(run, step, task, experiences[:episodes], measured))
     return tuple(trained), entries
 
@@ -99,6 +103,9 @@ def _measured(folder: Path) -> str:
     path = folder / "logger_info.json"
     try:
         columns: Any = json.loads(path.read_bytes())["metrics_columns"]
-        return str(columns[0])
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{path}: has no metrics_columns ({type(error).__name__}: {error})") from None
+    names = [columns] if isinstance(columns, str) else columns
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) and name.strip() for name in names):
+        raise RequestError(f"{path}: metrics_columns is {columns!r:.60}, must be a list of the columns' names")
+    return str(names[0])

@@ -145,8 +145,11 @@ def check_columns(path: Path, heading: Sequence[str], needed: Sequence[str]) -> 
     """Whether a file has the columns that are needed.
 
     Raises:
-        RequestError: one is missing.
+        RequestError: one is missing, or two have one name.
     """
     for column in needed:
         if column not in heading:
             raise RequestError(f"{path}, line 1: there is no column {column}; it has {', '.join(heading[:12])}")
+    for column in filter(None, heading):
+        if heading.count(column) > 1:
+            raise RequestError(f"{path}, line 1: there are two columns {column}; rename or remove one")

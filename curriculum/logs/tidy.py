@@ -16,15 +16,19 @@ def read_tidy(path: Path) -> Log:
     """A .csv, .tsv or .parquet file; docs/import.md says which columns it has.
 
     Raises:
-        RequestError: a column is missing, or a cell is wrong: the line says where.
+        RequestError: a column is missing, there are several studies, or a cell is wrong: the line says where.
     """
-    log = Log()
+    log, study = Log(), ""
     cells: dict[tuple[str, int, str], list[tuple[float, bool, int]]] = {}
     places: dict[tuple[str, int, str], str] = {}
     runs: dict[str, tuple[str, int]] = {}
     trained: dict[str, dict[str, int]] = {}
     skipped = 0
     for fields in _lines(path):
+        own = fields.text("study") if _has(fields, "study") else ""
+        study = study or own
+        if own != study:
+            raise fields.fault("study", f"is {own!r}, before it {study!r}; import one study at a time")
         group = _group(fields)
         if group is None:
             skipped += 1
@@ -35,13 +39,16 @@ def read_tidy(path: Path) -> Log:
         cells.setdefault((name, step, task), []).append(_values(fields))
         places.setdefault((name, step, task), fields.where)
         if step:
-            own = trained.setdefault(name, {})
-            own[fields.text("training")] = max(step, own.get(fields.text("training"), 0))
+            ends = trained.setdefault(name, {})
+            ends[fields.text("training")] = max(step, ends.get(fields.text("training"), 0))
         for key in ("agent", "method"):
             if _has(fields, key):
                 setattr(log, key, fields.text(key))
     for name, (group, seed) in runs.items():
         order = tuple(sorted(trained.get(name, {}).items(), key=lambda item: item[1]))
+        if len(order) > 1 and group not in ("sequential", "joint", "scratch-total"):
+            tasks, kind = ", ".join(task for task, _ in order), group.partition("-")[0]
+            raise RequestError(f"{path}: {name} is trained on {tasks}; a run of regime {kind} has one training")
         log.runs.append(LoggedRun(name, seed, order, group if group in ("joint", "scratch-total") else ""))
     for (name, step, task), episodes in cells.items():
         returns, successes, lengths = zip(*episodes, strict=True)
@@ -70,16 +77,16 @@ def _parquet(path: Path) -> Iterator[Fields]:
         from pyarrow import parquet
     except ImportError:
         raise RequestError(f"{path}: Parquet needs pyarrow: pip install pyarrow; or give a .csv file") from None
+    number = 0
     try:
         file = parquet.ParquetFile(path)
-    except (OSError, pyarrow.ArrowInvalid) as error:
+        check_columns(path, file.schema_arrow.names, NEEDED)
+        for batch in file.iter_batches():
+            for row in batch.to_pylist():
+                number += 1
+                yield Fields(row, f"{path}, row {number}")
+    except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as error:
         raise RequestError(f"{path}: not a Parquet file ({error})") from error
-    check_columns(path, file.schema_arrow.names, NEEDED)
-    number = 0
-    for batch in file.iter_batches():
-        for row in batch.to_pylist():
-            number += 1
-            yield Fields(row, f"{path}, row {number}")
 
 
 def _group(fields: Fields) -> str | None:

@@ -3,10 +3,14 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from pydantic import ValidationError
+
 from etude.curriculum.claim import check_folder
+from etude.curriculum.faults import first_fault
 from etude.curriculum.logs.continual_world import read_continual_world
 from etude.curriculum.logs.l2logger import read_l2logger
 from etude.curriculum.logs.log import Entry, Log, LoggedRun
@@ -18,6 +22,7 @@ from etude.curriculum.status import Status, write_status
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError, nearest
+from etude.oracles.scores import SMALLEST_MARGIN
 
 Format = Literal["tidy", "continual-world", "l2logger"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -62,6 +67,8 @@ def import_log(
         raise RequestError(f"--column: is of l2logger logs, not of {format}")
     if format == "tidy" and episodes is not None:
         raise RequestError("--episodes: is not of tidy tables, which have a row an episode")
+    if untrained is not None and not isfinite(untrained):
+        raise RequestError(f"--untrained: {untrained:g} is not finite")
     if format == "tidy":
         log = read_tidy(path)
     elif format == "continual-world":
@@ -120,19 +127,22 @@ def _anchors(tasks: Sequence[str], floor: Sequence[str], oracle: Sequence[str]) 
     """Floor and oracle of every task, in the log's own numbers."""
     floors, oracles = _given(tasks, "--floor", floor, 0.0), _given(tasks, "--oracle", oracle, 100.0)
     for task in tasks:
-        if not oracles[task] > floors[task]:
-            raise RequestError(f"--oracle: {oracles[task]:g} of {task} is not above its floor, {floors[task]:g}")
+        low, high = floors[task], oracles[task]
+        if not high - low > SMALLEST_MARGIN * max(abs(low), abs(high)):
+            raise RequestError(f"--oracle: {high:g} of {task} is not above its floor, {low:g}, by enough to divide by")
     return {task: (floors[task], oracles[task]) for task in tasks}
 
 
 def _given(tasks: Sequence[str], option: str, values: Sequence[str], default: float) -> dict[str, float]:
     found = dict.fromkeys(tasks, default)
     for value in sorted(values, key=lambda value: "=" in value):
-        task, _, number = value.rpartition("=")
+        task, named, number = value.rpartition("=")
         try:
-            given = float(number)
+            given = float(number if task or not named else "")
         except ValueError:
             raise RequestError(f"{option}: {value!r} is neither a number nor task=number") from None
+        if not isfinite(given):
+            raise RequestError(f"{option}: {value} is not finite")
         if task and task not in found:
             raise RequestError(f"{option}: there is no task {task}; {nearest(task, tasks)}")
         found |= {task: given} if task else dict.fromkeys(tasks, given)
@@ -170,7 +180,7 @@ def _suite(name: str, log: Log, tasks: Sequence[str], budget: Mapping[str, int],
         offsets |= {step - begin for step in steps if begin < step < begin + budget[task]}
         begin += budget[task]
     longest = max(budget.values())
-    grids = (step for step in sorted(offsets) if set(range(step, longest, step)) <= offsets)
+    grids = (step for step in sorted(offsets) if all(multiple in offsets for multiple in range(step, longest, step)))
     every = next(grids, longest)
     also = sorted(offset for offset in offsets if offset % every)
     used = {group.group for group in runs}
@@ -184,19 +194,21 @@ def _suite(name: str, log: Log, tasks: Sequence[str], budget: Mapping[str, int],
             f"{first.where}: {first.task} at step {first.step} has {len(first.returns)} episodes, but "
             f"{len(log.entries[0].returns)} stand at {log.entries[0].where}; every evaluation must have as many"
         )
-    return Suite.model_validate(
-        {
-            "name": name,
-            "tasks": list(tasks),
-            "budget": dict(budget),
-            "seeds": sorted({group.seed for group in runs}),
-            "regimes": wanted,
-            "evaluation": {"every": every, "episodes": episodes.pop(), "also": also},
-            "agent": {"algorithm": log.agent, "environments": 1},
-            "method": log.method,
-            "wandb": {"mode": "disabled"},
-        }
-    )
+    settings = {
+        "name": name,
+        "tasks": list(tasks),
+        "budget": dict(budget),
+        "seeds": sorted({group.seed for group in runs}),
+        "regimes": wanted,
+        "evaluation": {"every": every, "episodes": episodes.pop(), "also": also},
+        "agent": {"algorithm": log.agent, "environments": 1},
+        "method": log.method,
+        "wandb": {"mode": "disabled"},
+    }
+    try:
+        return Suite.model_validate(settings)
+    except ValidationError as error:
+        raise RequestError(f"the log as a suite: {first_fault(error, Suite, settings)}") from None
 
 
 def _records(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from etude.curriculum.agents.protocol import Agent
+from etude.curriculum.agents.tensors import load_tensors, save_tensors
 from etude.curriculum.methods.method import Method, register_method
 from etude.envs.errors import RequestError
 
@@ -83,10 +84,10 @@ class Clone(Method):
     def save(self, folder: Path) -> None:
         """Write what is kept, and where the next batch begins."""
         kept = {"observations": self._observations, "actions": self._actions, "next": self._next}
-        torch.save(kept, folder / "clone.pt")
+        save_tensors(kept, folder / "clone.pt")
 
     def load(self, folder: Path, agent: Agent) -> None:
         """Read it back."""
         self.on_task_start("", agent)
-        kept = cast(dict[str, Any], torch.load(folder / "clone.pt", weights_only=True))
+        kept = load_tensors(folder / "clone.pt", torch.device("cpu"))
         self._observations, self._actions, self._next = kept["observations"], kept["actions"], kept["next"]

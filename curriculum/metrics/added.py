@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import isfunction
+from inspect import isfunction, ismodule
 from pathlib import Path
 
 from etude.curriculum.agents.names import resolve_object
@@ -33,11 +33,15 @@ def add_metric(entry: str) -> str:
         RequestError: there is no such metric or function.
     """
     module, colon, name = entry.rpartition(":")
+    if entry.endswith(".py"):
+        raise RequestError(f"--add {entry}: names no function of the file; {entry}:FUNCTION does")
     if not colon:
         return get_metric(entry).name
     if module.endswith(".py"):
         path = Path(module).absolute()
-        import_all([str(path)])
+        if not path.stem.isidentifier():
+            raise RequestError(f"--add {entry}: the file's name, {path.stem}, is no name in Python, as my_metrics is")
+        import_all([str(path)], "--add")
         module = path.stem
     return _register(resolve_object(f"{module}:{name}", "--add"), entry)
 
@@ -46,6 +50,8 @@ def _take(found: object) -> None:
     """What an entry point names: a module, which registers its metrics itself, or a function."""
     if isfunction(found):
         _register(found, f"{found.__module__}:{found.__name__}")
+    elif not ismodule(found):
+        raise RequestError(f"{found!r} is no metric; name a function of a StudyView, or its module alone")
 
 
 def _register(function: object, source: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from etude.curriculum.metrics.checked import value_of
 from etude.curriculum.metrics.compute import finished_seeds, measure_point
 from etude.curriculum.metrics.curves import Curves, Of, load_curves
 from etude.curriculum.metrics.registry import Metric, Undefined, Value, get_metric
@@ -99,18 +100,21 @@ def _describe(curves: Curves) -> dict[str, Any]:
 def _faults(first: Curves, second: Curves) -> Iterator[str]:
     """Why two studies should not be compared."""
     one, other = (_fingerprints(curves) for curves in (first, second))
-    for task in first.suite.tasks:
-        if task in one and task in other:
-            for key, what in (
-                ("mujoco", "the simulator, MuJoCo"),
-                ("version", "the task's version"),
-                ("sources", "the code of task or oracle"),
-                ("episodes", "the number of evaluation episodes"),
-            ):
-                values = one[task].get(key), other[task].get(key)
-                if values[0] != values[1]:
-                    yield f"{task}: {what} differs, {_short(values[0])} and {_short(values[1])}"
-                    return
+    for task in (task for task in first.suite.tasks if task in second.suite.tasks):
+        if task not in one or task not in other:
+            without = first if task not in one else second
+            yield f"{task}: {without.study.name} has no fingerprint of it, so nobody can tell that it is the same task"
+            return
+        for key, what in (
+            ("mujoco", "the simulator, MuJoCo"),
+            ("version", "the task's version"),
+            ("sources", "the code of task or oracle"),
+            ("episodes", "the number of evaluation episodes"),
+        ):
+            values = one[task].get(key), other[task].get(key)
+            if values[0] != values[1]:
+                yield f"{task}: {what} differs, {_short(values[0])} and {_short(values[1])}"
+                return
     versions = _simulator(first), _simulator(second)
     if None not in versions and versions[0] != versions[1]:
         yield f"ran on different simulators, MuJoCo {versions[0]} and {versions[1]}"
@@ -163,7 +167,7 @@ def _values(metric: Metric, curves: Curves) -> dict[str, Any]:
         return {"value": None, "reason": point.reason, "per_seed": {}}
     if np.ndim(point.value):
         raise RequestError(f"{metric.name}: is no single number, and cannot be compared")
-    alone = {seed: metric.function(curves.view((seed,))) for seed in seeds}
+    alone = {seed: value_of(metric, curves.view((seed,))) for seed in seeds}
     per_seed = {str(seed): float(found.value) for seed, found in alone.items() if isinstance(found, Value)}
     return {"value": float(point.value), "reason": None, "per_seed": per_seed}
 

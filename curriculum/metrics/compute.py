@@ -12,9 +12,11 @@ from etude.curriculum.metrics.added import add_metric, plugin_faults
 from etude.curriculum.metrics.alarms import alarms
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.bootstrap import bootstrap, describe_interval
+from etude.curriculum.metrics.checked import resampled, value_of
 from etude.curriculum.metrics.cost import cost_of_runs
 from etude.curriculum.metrics.curves import Curves, Of, load_curves
 from etude.curriculum.metrics.registry import Metric, Tier, Undefined, Value, get_metric, metric_names
+from etude.curriculum.metrics.sensitivity import noise_shares
 from etude.curriculum.metrics.statistics import over_seeds
 from etude.curriculum.metrics.tasks import TASK_MEASURES, describe_tasks
 from etude.curriculum.metrics.view import StudyView
@@ -83,9 +85,10 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
     points = {metric.name: measure_point(curves, metric, views.get(counted[metric.name])) for metric in metrics}
 
     samples: dict[str, FloatArray] = {}
+    faults: dict[str, str] = {}
     for seeds, view in views.items():
         measures = {
-            metric.name: _as_array(metric)
+            metric.name: resampled(metric, faults)
             for metric in metrics
             if counted[metric.name] == seeds and _has_interval(metric, points[metric.name])
         }
@@ -96,6 +99,9 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
     tasks = {}
     if of_tasks:
         tasks = describe_tasks(views[of_tasks], {name: samples[f"tasks/{name}"] for name in TASK_MEASURES})
+        noise = noise_shares(views[of_tasks])
+        for task, entry in tasks.items():
+            entry["D_noise"] = None if isinstance(noise, Undefined) else noise.get(task)
     described = {
         metric.name: _describe(curves, metric, points[metric.name], counted[metric.name], samples) for metric in metrics
     }
@@ -107,7 +113,7 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
             "tasks": tasks,
             "costs": cost_of_runs(curves),
             "regimes": {group: _describe_group(curves, group) for group in curves.regimes},
-            "warnings": alarms(curves, tasks),
+            "warnings": [*alarms(curves, tasks), *faults.values()],
         }
     )
     return result
@@ -136,20 +142,11 @@ def measure_point(curves: Curves, metric: Metric, view: StudyView | None) -> Val
         return Undefined(f"needs at least {metric.tasks} tasks")
     if view is None:
         return Undefined(f"no seed has finished {' and '.join(metric.regimes)}")
-    return metric.function(view)
+    return value_of(metric, view)
 
 
 def _has_interval(metric: Metric, point: Value | Undefined) -> bool:
     return isinstance(point, Value) and metric.resampled and np.ndim(point.value) == 0
-
-
-def _as_array(metric: Metric) -> Callable[[StudyView], FloatArray]:
-    def under_resamples(view: StudyView) -> FloatArray:
-        result = metric.function(view)
-        assert isinstance(result, Value), f"{metric.name} is defined at the point estimate but not under resamples"
-        return np.asarray(result.value)
-
-    return under_resamples
 
 
 def _describe(
@@ -175,8 +172,9 @@ def _describe(
     }
     if isinstance(point, Undefined):
         return described | {"reason": point.reason}
-    described |= {"value": point.value, "left_out": point.left_out, "labels": point.labels or None}
-    alone = {seed: metric.function(curves.view((seed,))) for seed in counted}
+    labels = [[*map(str, axis)] for axis in point.labels] or None
+    described |= {"value": point.value, "left_out": point.left_out, "labels": labels}
+    alone = {seed: value_of(metric, curves.view((seed,))) for seed in counted}
     values = {seed: result.value if isinstance(result, Value) else None for seed, result in alone.items()}
     described["per_seed"] = {str(seed): value for seed, value in values.items()}
     if np.ndim(point.value) == 0:

@@ -1,13 +1,15 @@
 """What a study cost: time, memory, sizes and operations, from each run's status.json and cost.json."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
+from etude.curriculum.cost import Facts, read_cost
 from etude.curriculum.metrics.curves import Curves
 from etude.curriculum.metrics.once import once
 from etude.curriculum.metrics.registry import Direction, Metric, Undefined, Value, register_metric
@@ -15,8 +17,11 @@ from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.plan import RunName
 from etude.curriculum.status import read_status
 from etude.curriculum.study import StudyFolder
+from etude.envs.errors import RequestError
 
 SOURCE = "docs/metrics/cost.md"
+LARGEST = 1e60
+"""What no cost of a run comes to; from there on sums and means of them would overflow."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +41,37 @@ class Cost:
 
 @once
 def facts(curves: Curves, group: str, seed: int) -> dict[str, Any]:
-    """What is known of a run's cost: cost.json, with `seconds`, `step` and what was trained and evaluated beside it."""
+    """What is known of a run's cost: cost.json, with `seconds`, `step` and what was trained and evaluated beside it.
+
+    Raises:
+        RequestError: cost.json is there, and is not what a run writes; or a cost comes to what no run's can.
+    """
     run = StudyFolder(curves.study).run(RunName(group, seed))
-    try:
-        stored = dict(json.loads(run.cost.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        stored = {}
     status = read_status(run.status)
     records = curves.regimes[group]
     row = records.seeds.index(seed)
     segments = curves.plan(group).segments
-    return stored | {
+    known: dict[str, Any] = {
+        **_stored_costs(run.cost),
         "seconds": status.seconds,
         "step": status.step,
         "budgets": {segment.task: segment.budget for segment in segments},
         "acted": float(np.nansum(records.lengths[row])),
     }
+    for name, cost in COSTS.items():
+        value = cost.of_run(known)
+        if value is not None and not 0 <= value <= LARGEST:
+            raise RequestError(f"{run.path}: {name}, {value:.6g}, is not what a run's {run.cost.name} or record gives")
+    return known
+
+
+def _stored_costs(path: Path) -> Facts:
+    try:
+        return read_cost(path)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise RequestError(f"{path}: not what a run writes ({where + ': ' if where else ''}{fault['msg']})") from None
 
 
 def cost_of_runs(curves: Curves) -> dict[str, dict[str, float | None]]:
@@ -93,7 +113,9 @@ def _flops(known: dict[str, Any]) -> float | None:
         if not learning:
             return None
         learnt = max(0, budget - learning.get("warm_up", 0))
-        total += learning["operations"] / learning["steps"] * learnt + found.get("method", {}).get("operations", 0)
+        total += learning.get("operations", 0) / learning.get("steps", 1) * learnt + found.get("method", {}).get(
+            "operations", 0
+        )
     return float(total)
 
 

@@ -146,18 +146,19 @@ def read_references(study: Path, suite: Suite) -> dict[str, Reference]:
 def _parse_reference(stored: object, task: str, episodes: int, path: Path) -> Reference:
     try:
         entry = stored[task]  # type: ignore[index]
-        score((), entry)
         oracle = np.asarray(entry["oracle"]["returns"], dtype=np.float64)
         floors = tuple(
             np.asarray(entry[policy]["returns"], dtype=np.float64) for policy in FAILING_POLICIES if policy in entry
         )
+        other = next((returns.size for returns in (oracle, *floors) if returns.shape != (episodes,)), None)
+        if other is None:
+            score((), entry)
     except RequestError as error:
         raise RequestError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise RequestError(f"{path}, {task}: not a reference ({type(error).__name__}: {error})") from None
-    for returns in (oracle, *floors):
-        if returns.shape != (episodes,):
-            raise RequestError(f"{path}, {task}: {returns.size} episodes, but the suite evaluates {episodes}")
+    if other is not None:
+        raise RequestError(f"{path}, {task}: {other} episodes, but the suite evaluates {episodes}")
     return Reference(oracle, floors)
 
 

@@ -10,6 +10,7 @@ from etude.curriculum.metrics.backward import lost_shares
 from etude.curriculum.metrics.curves import Curves
 from etude.curriculum.metrics.forward import lead
 from etude.curriculum.metrics.headline import practised_and_fresh
+from etude.curriculum.metrics.once import once
 from etude.curriculum.metrics.registry import Metric, Undefined, Value, metric, register_metric
 from etude.curriculum.metrics.tasks import learnt_scores
 from etude.curriculum.metrics.trajectory import own_window
@@ -75,24 +76,33 @@ def repeats(curves: Curves) -> bool | None:
 
 @metric(direction="lower", source=SOURCE, tasks=2, resampled=False)
 def bwt_noise(view: StudyView) -> Value | Undefined:
-    """The bwt to expect of a policy that no longer changes: 0 where evaluations repeat themselves.
-
-    Elsewhere each later checkpoint draws its episodes anew from those at the task's own end.
-    """
-    repeated = repeats(view.curves)
-    if repeated:
-        return Value(0.0)
-    if repeated is None:
-        return Undefined("needs a second regime that evaluates the untrained agent on the same task")
-    steps, ends, shares = view.steps("sequential"), view.ends, []
-    for task, name in enumerate(view.tasks[:-1]):
-        column = own_window(view, task).stop - 1
-        if learnt_scores(view.point)[task] > 0:
-            scores = _scores(view, name, task, column)
-            shares.append(_lost_by_noise(scores, steps[column:].astype(np.float64), int(ends[-1]), name))
+    """The bwt to expect of a policy that no longer changes: 0 where evaluations repeat themselves."""
+    shares = noise_shares(view)
+    if isinstance(shares, Undefined):
+        return shares
     if not shares:
         return Undefined("no task was learnt: none scored above the floor at its own end")
-    return Value(float(np.mean(shares)))
+    return Value(float(np.mean([*shares.values()])))
+
+
+@once
+def noise_shares(view: StudyView) -> dict[str, float] | Undefined:
+    """The `D_i` to expect, of each learnt task, of a policy that no longer changes.
+
+    0 where evaluations repeat themselves; elsewhere each later checkpoint draws its episodes anew from those at the
+    task's own end.
+    """
+    repeated = repeats(view.curves)
+    if repeated is None:
+        return Undefined("needs a second regime that evaluates the untrained agent on the same task")
+    steps, shares = view.steps("sequential"), {}
+    for task, name in enumerate(view.tasks[:-1]):
+        if learnt_scores(view.point)[task] > 0:
+            column = own_window(view, task).stop - 1
+            after = steps[column:].astype(np.float64)
+            end, scores = int(view.ends[-1]), _scores(view, name, task, column)
+            shares[name] = 0.0 if repeated else _lost_by_noise(scores, after, end, name)
+    return shares
 
 
 def _scores(view: StudyView, name: str, task: int, column: int) -> FloatArray:

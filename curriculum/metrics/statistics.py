@@ -1,11 +1,13 @@
-"""Statistics over seeds, methods and suites; scipy's, in the words of this project."""
+"""Statistics over seeds, methods and suites; scipy's, in the words of this project.
+
+scipy.stats takes longer to import than most commands take, and is imported where it is used.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.envs.errors import RequestError
@@ -23,6 +25,8 @@ def iqm(values: ArrayLike) -> float:
     Args:
         values: at least one, in any shape.
     """
+    from scipy import stats
+
     return float(stats.trim_mean(np.asarray(values, dtype=np.float64), 0.25, axis=None))
 
 
@@ -49,6 +53,8 @@ def paired_test(first: ArrayLike, second: ArrayLike) -> dict[str, Any]:
     Raises:
         RequestError: the shapes differ, there is no seed, or a value is not finite.
     """
+    from scipy import stats
+
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 1 or one.shape != other.shape or len(one) == 0:
         raise RequestError(f"a paired test: shapes {one.shape} and {other.shape}, must be (S,) both, S at least 1")
@@ -78,6 +84,8 @@ def sign_flip(differences: ArrayLike) -> float:
     Args:
         differences: (S,), S at most 20 or so: there are 2^S ways.
     """
+    from scipy import stats
+
     values = np.asarray(differences, dtype=np.float64)
     if len(values) == 1:
         return 1.0
@@ -100,6 +108,8 @@ def average_ranks(values: ArrayLike, higher_is_better: bool) -> FloatArray:
         values: (D, M) a row a suite, a column a method.
         higher_is_better: whether a larger value has the smaller rank.
     """
+    from scipy import stats
+
     table = np.asarray(values, dtype=np.float64)
     ranks: FloatArray = stats.rankdata(-table if higher_is_better else table, axis=1).mean(axis=0)
     return ranks
@@ -111,6 +121,8 @@ def critical_difference(methods: int, suites: int, level: float = LEVEL) -> floa
     `q sqrt(M (M + 1) / (6 D))`, q the quantile of the studentised range for M groups and infinitely many degrees of
     freedom, over sqrt 2. Source: Demšar 2006, Statistical comparisons of classifiers over multiple data sets.
     """
+    from scipy import stats
+
     quantile = stats.studentized_range.ppf(1 - level, methods, np.inf) / np.sqrt(2)
     return float(quantile * np.sqrt(methods * (methods + 1) / (6 * suites)))
 
@@ -129,6 +141,8 @@ def rank_methods(table: Mapping[str, Mapping[str, float]], higher_is_better: boo
     Raises:
         RequestError: fewer than 2 suites or methods, or a method is missing in a suite.
     """
+    from scipy import stats
+
     suites = list(table)
     methods = list(table[suites[0]]) if suites else []
     if len(suites) < 2 or len(methods) < 2:

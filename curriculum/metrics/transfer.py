@@ -35,7 +35,7 @@ def steps_to(steps: Steps, curves: FloatArray, threshold: float = THRESHOLD) -> 
 @metric(direction="higher", source=TAYLOR_STONE, regimes=BOTH, tasks=2)
 def time_to_threshold(view: StudyView) -> Value | Undefined:
     """The steps that practice saves on the way to a score of 50 on the composition."""
-    practised, fresh = (_time(view, practised=flag) for flag in (True, False))
+    practised, fresh = (time_to(view, practised=flag) for flag in (True, False))
     for time in (practised, fresh):
         if isinstance(time, Undefined):
             return time
@@ -46,13 +46,13 @@ def time_to_threshold(view: StudyView) -> Value | Undefined:
 @metric(direction="lower", source=TAYLOR_STONE, regimes=BOTH, tasks=2)
 def time_to_threshold_sequential(view: StudyView) -> Value | Undefined:
     """The steps of the composition's own training after which the practised agent scores 50."""
-    return _time(view, practised=True)
+    return time_to(view, practised=True)
 
 
 @metric(direction="lower", source=TAYLOR_STONE, regimes=BOTH, tasks=2)
 def time_to_threshold_scratch(view: StudyView) -> Value | Undefined:
     """The steps after which a fresh agent scores 50 on the composition."""
-    return _time(view, practised=False)
+    return time_to(view, practised=False)
 
 
 @metric(direction="higher", source=TAYLOR_STONE, regimes=BOTH, tasks=2)
@@ -90,13 +90,14 @@ def _lead_at(view: StudyView, place: int) -> Value | Undefined:
     return Value(practised[..., place] - fresh[..., place])
 
 
-def _time(view: StudyView, practised: bool) -> Value | Undefined:
+def time_to(view: StudyView, practised: bool, threshold: float = THRESHOLD) -> Value | Undefined:
+    """The steps of the composition's own training after which the practised agent, or a fresh one, reaches a score."""
     pair = practised_and_fresh(view.point)
     if isinstance(pair, Undefined):
         return pair
     which, name = (1, "the practised agent") if practised else (2, "an agent from scratch")
-    if np.isnan(steps_to(pair[0], pair[which])):
-        return Undefined(f"{name} never reaches a {view.curves.of} of {THRESHOLD:g} on {view.tasks[-1]}")
+    if np.isnan(steps_to(pair[0], pair[which], threshold)):
+        return Undefined(f"{name} never reaches a {view.curves.of} of {threshold:g} on {view.tasks[-1]}")
     pair = practised_and_fresh(view)
     assert not isinstance(pair, Undefined)
-    return Value(steps_to(pair[0], pair[which]))
+    return Value(steps_to(pair[0], pair[which], threshold))

@@ -124,6 +124,11 @@ class StudyView:
         return self._average(regime, "successes")
 
     @property
+    def resamples(self) -> int:
+        """B, how many resamples the view holds; 0 of a view without."""
+        return 0 if self._draw is None else len(self._draw.seeds)
+
+    @property
     def policies(self) -> "Policies":
         """The policies that the study's sequential runs have stored."""
         return self.curves.policies

@@ -101,3 +101,12 @@ def test_a_broken_record_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     assert (tmp_path / "e.csv").read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] != []
     assert not list(tmp_path.glob(".e*"))
+
+
+def test_a_place_that_cannot_hold_the_file_is_refused(study: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "file").touch()
+    for to, fault in ((tmp_path / "folder.csv", "is a folder; name a file"),
+                      (tmp_path / "file/episodes.csv", "cannot be written .*; name another place")):  # fmt: skip
+        with pytest.raises(RequestError, match=f"--to: {to} {fault}"):
+            export_episodes([study], to)

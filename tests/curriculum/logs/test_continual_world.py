@@ -47,6 +47,13 @@ def columns(tasks: tuple[str, ...]) -> list[str]:
                     "train/alpha/0", "train/success", "train/active_env", "walltime"]  # fmt: skip
 
 
+def test_runs_of_several_methods_are_refused(tmp_path: Path) -> None:
+    for method in ("ewc", None):
+        write_run(tmp_path / f"logs/{method}", cl_method=method)
+    with pytest.raises(RequestError, match="several methods, finetuning in .*, ewc in .*; import those of each method"):
+        import_log(tmp_path / "logs", "continual-world", tmp_path / "study", untrained=0)
+
+
 def test_runs_of_a_sequence_become_a_study_whose_scores_are_success_rates(tmp_path: Path) -> None:
     for seed in (1, 2):
         write_run(tmp_path / f"logs/cl/162581{seed}", seed=seed)
@@ -131,3 +138,19 @@ def test_two_runs_with_one_seed_are_refused(tmp_path: Path) -> None:
         write_run(tmp_path / "logs" / name)
     with pytest.raises(RequestError, match="both are sequential with seed 0"):
         import_log(tmp_path / "logs", "continual-world", tmp_path / "study", untrained=0)
+
+
+@pytest.mark.parametrize(("seed", "shown"), [("first", "'first' is no number"), (-1, "'-1' is no whole number")])
+def test_a_seed_that_is_none_is_told(tmp_path: Path, seed: object, shown: str) -> None:
+    path = write_run(tmp_path / "run")
+    config = path.with_name("config.json")
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"seed": seed}))
+    with pytest.raises(RequestError, match=f"config.json: seed {shown}"):
+        import_log(path, "continual-world", tmp_path / "study", untrained=0)
+
+
+def test_a_config_that_is_no_mapping_is_told(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run")
+    path.with_name("config.json").write_text("[1]")
+    with pytest.raises(RequestError, match="config.json: must hold a mapping from keys to values"):
+        import_log(path, "continual-world", tmp_path / "study", untrained=0)

@@ -88,6 +88,24 @@ def test_test_blocks_of_other_lengths_need_to_be_cut(tmp_path: Path) -> None:
     assert import_log(folder, "l2logger", tmp_path / "study", episodes=2).evaluation.episodes == 2
 
 
+def test_more_episodes_than_a_block_has_are_refused(tmp_path: Path) -> None:
+    folder = write_scenario(tmp_path / "run")
+    with pytest.raises(RequestError, match="data-log.tsv, line 5: --episodes 4, but this block has 3 of push_b"):
+        import_log(folder, "l2logger", tmp_path / "study", episodes=4)
+    assert not (tmp_path / "study").exists()
+
+
+def test_the_measured_column_may_stand_alone_and_is_told_if_it_is_no_name(tmp_path: Path) -> None:
+    folder = write_scenario(tmp_path / "run")
+    info = folder / "logger_info.json"
+    info.write_text('{"metrics_columns": "reward"}')
+    assert import_log(folder, "l2logger", tmp_path / "study").tasks == ("reach_a", "push_b", "stack_c")
+    for wrong in ("[]", "[1]", "{}", '[""]', "null"):
+        info.write_text(f'{{"metrics_columns": {wrong}}}')
+        with pytest.raises(RequestError, match="logger_info.json: metrics_columns is .*, must be a list of"):
+            import_log(folder, "l2logger", tmp_path / "other")
+
+
 def test_a_task_that_is_trained_again_is_refused(tmp_path: Path) -> None:
     folder = write_scenario(tmp_path / "run")
     file = folder / "worker-default/5-train/data-log.tsv"

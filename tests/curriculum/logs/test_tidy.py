@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 from pathlib import Path
 
 import polars
@@ -46,6 +47,12 @@ def test_an_exported_study_comes_back_with_the_same_metrics(tmp_path: Path, file
         assert second[name]["value"] == pytest.approx(first[name]["value"]), name
 
 
+def test_a_table_of_several_studies_is_refused(tmp_path: Path) -> None:
+    lines = [f"{line},{'study' if not place else 'ab'[place > 5]}" for place, line in enumerate(LINES)]
+    with pytest.raises(RequestError, match="line 7: study is 'b', before it 'a'; import one study at a time"):
+        import_log(write(tmp_path, lines), "tidy", tmp_path / "study")
+
+
 def test_a_few_columns_are_enough(tmp_path: Path) -> None:
     import_log(write(tmp_path, LINES), "tidy", tmp_path / "study")
     tasks = compute_metrics(tmp_path / "study")["tasks"]
@@ -79,6 +86,7 @@ def test_successes_alone_are_scores_in_percent(tmp_path: Path) -> None:
     ("number", "line", "fault"),
     [
         (0, "step,task,seed,score", "line 1: there is no column training"),
+        (0, "step,task,training,score,score", "line 1: there are two columns score; rename or remove one"),
         (0, "step,task,training,seed,points", "line 1: there is none of the columns score, return, success"),
         (3, "10,a,a,0,high", "line 4: score 'high' is no number"),
         (3, "10,a,a,0,nan", "line 4: score 'nan' is not finite"),
@@ -124,7 +132,12 @@ def test_seeds_that_were_trained_otherwise_are_refused(tmp_path: Path) -> None:
     [
         ({"floor": ["c=1"]}, "--floor: there is no task c"),
         ({"oracle": ["much"]}, "--oracle: 'much' is neither a number"),
+        ({"oracle": ["=50"]}, "--oracle: '=50' is neither a number"),
         ({"oracle": ["a=0"]}, "--oracle: 0 of a is not above its floor, 0"),
+        ({"floor": ["100"], "oracle": ["100.01"]}, "--oracle: 100.01 of a is not above its floor, 100, by enough"),
+        ({"oracle": ["a=inf"]}, "--oracle: a=inf is not finite"),
+        ({"floor": ["-inf"]}, "--floor: -inf is not finite"),
+        ({"untrained": float("nan")}, "--untrained: nan is not finite"),
         ({"episodes": 3}, "--episodes: is not of tidy tables"),
         ({"column": "x"}, "--column: is of l2logger logs"),
     ],
@@ -132,6 +145,32 @@ def test_seeds_that_were_trained_otherwise_are_refused(tmp_path: Path) -> None:
 def test_wrong_options_are_told(tmp_path: Path, options: dict[str, object], fault: str) -> None:
     with pytest.raises(RequestError, match=fault):
         import_log(write(tmp_path, LINES), "tidy", tmp_path / "study", **options)  # type: ignore[arg-type]
+
+
+def test_a_scratch_run_of_several_trainings_is_refused(tmp_path: Path) -> None:
+    lines = [f"{LINES[0]},regime", *(f"{line},scratch" for line in LINES[1:])]
+    with pytest.raises(RequestError, match=r"log.csv: scratch-seed0 is trained on a, b; a run of regime scratch has"):
+        import_log(write(tmp_path, lines), "tidy", tmp_path / "study")
+
+
+def test_a_number_that_no_suite_has_is_told(tmp_path: Path) -> None:
+    lines = [LINES[0], *(line.replace(",0,", ",99999999999,") for line in LINES[1:])]
+    with pytest.raises(RequestError, match=r"the log as a suite: seeds.1: 99999999999 must be below 4294967296"):
+        import_log(write(tmp_path, lines), "tidy", tmp_path / "study")
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_checkpoint_one_step_after_a_tasks_start_makes_no_grid_of_single_steps(tmp_path: Path) -> None:
+    end = 3_000_000
+    steps = ((0, ""), (1, "a"), (end, "a"), (end + 1, "b"), (2 * end, "b"))
+    lines = [f"{step},{task},{training},0,50" for step, training in steps for task in "ab"]
+    log = write(tmp_path, [LINES[0], *lines])
+    tracemalloc.start()
+    suite = import_log(log, "tidy", tmp_path / "study")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert suite.evaluation.every == end and suite.evaluation.also == (1,)
+    assert peak < 20e6, "bytes"
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
@@ -145,3 +184,14 @@ def test_a_row_of_parquet_is_told_by_its_number(tmp_path: Path) -> None:
     ).write_parquet(tmp_path / "log.parquet")
     with pytest.raises(RequestError, match="log.parquet, row 2: score is empty, and so are return and success"):
         import_log(tmp_path / "log.parquet", "tidy", tmp_path / "study")
+
+
+def test_a_file_of_parquet_that_is_damaged_inside_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    columns = {"step": [*range(1000)], "task": ["a"] * 1000, "training": ["a"] * 1000, "score": [1.5] * 1000}
+    polars.DataFrame(columns).write_parquet(path)
+    damaged = bytearray(path.read_bytes())
+    damaged[4:400] = bytes(396)
+    path.write_bytes(damaged)
+    with pytest.raises(RequestError, match="log.parquet: not a Parquet file"):
+        import_log(path, "tidy", tmp_path / "study")

@@ -1,6 +1,7 @@
 """Records in memory, whose scores are given: one episode, a floor of 0 and an oracle of 100, so return is score."""
 
 from collections.abc import Mapping, Sequence
+from math import factorial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ Scores = Mapping[str, Mapping[tuple[int, str], float]]
 """Of each group, the score at every (step, task)."""
 
 EVERY = ("sequential", "scratch", "isolated", "joint", "scratch-total", "leave-one-out")
+EDGES = (0.0, 5.0, 9.0, 10.0, 20.0, 50.0)
+"""Scores at and around which metrics decide something: learnt, learnt well enough to tell, halfway."""
 TASKS = ("reach", "press-button", "open-drawer", "unlock-drawer")
 
 
@@ -49,13 +52,14 @@ def value_of(name: str, curves: Curves) -> Any:
 
 
 @st.composite
-def studies(draw: st.DrawFn, low: float = -30, high: float = 130) -> tuple[Suite, Scores]:
+def studies(draw: st.DrawFn, low: float = -30, high: float = 130, most_orders: int = 1) -> tuple[Suite, Scores]:
     """A suite of 2 to 4 tasks in every regime, with budgets and checkpoints of any spacing, and its scores."""
     tasks = (*TASKS[: draw(st.integers(1, 3))], TASKS[-1])
     budget = {task: 10 * draw(st.integers(2, 5)) for task in tasks}
     also = draw(st.lists(st.integers(1, 4), unique=True, max_size=3))
-    suite = make_suite(tasks, budget, every=10, also=also, episodes=1, seeds=[0], regimes=EVERY)
-    number = st.floats(low, high, width=32)
+    orders = draw(st.integers(1, min(most_orders, factorial(len(tasks) - 1))))
+    suite = make_suite(tasks, budget, every=10, also=also, episodes=1, seeds=[0], regimes=EVERY, orders=orders)
+    number = st.floats(low, high, width=32) | st.sampled_from(EDGES)
     scores = {}
     for group in groups(suite):
         cells = [(point.step, task) for point in plan_run(suite, group).checkpoints for task in point.tasks]

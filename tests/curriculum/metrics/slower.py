@@ -4,7 +4,7 @@ Each takes the suite's tasks, their ends, and the scores of each group at every 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import exp
+from math import exp, sqrt
 
 Scores = Mapping[str, Mapping[tuple[int, str], float]]
 Slow = Callable[[Sequence[str], Sequence[int], Scores], float | None]
@@ -172,6 +172,45 @@ def curve_forgetting_early(tasks: Sequence[str], ends: Sequence[int], scores: Sc
     return missing(tasks, ends, scores, 2.0)
 
 
+def share_lost(curve: Mapping[tuple[int, str], float], task: str, end: int, steps: Sequence[int]) -> float | None:
+    """D_i of the checkpoints `steps`, None if the task was not learnt."""
+    top = curve[end, task]
+    if top <= 0:
+        return None
+    deficits = [(s, max(0.0, top - max(curve[s, task], 0.0))) for s in steps if s >= end]
+    return 100 * area(deficits) / ((steps[-1] - end) * top)
+
+
+def lost_of(tasks: Sequence[str], ends: Sequence[int], scores: Scores, least: float, every: int = 1) -> float | None:
+    """The mean D_i of the tasks that scored more than 0 and at least `least`, of every second, ... checkpoint."""
+    curve, steps = scores["sequential"], {0}
+    for j in range(len(tasks)):
+        own = steps_of(curve, tasks[j], start(ends, j), ends[j])
+        steps |= {*own[::every], own[-1]}
+    shares = []
+    for j, task in enumerate(tasks[:-1]):
+        share = share_lost(curve, task, ends[j], sorted(steps))
+        if share is not None and curve[ends[j], task] >= least:
+            shares.append(share)
+    return mean(shares) if shares else None
+
+
+def bwt(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float | None:
+    return lost_of(tasks, ends, scores, 0)
+
+
+def bwt_gated(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float | None:
+    return lost_of(tasks, ends, scores, 10)
+
+
+def bwt_every_second(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float | None:
+    return lost_of(tasks, ends, scores, 0, 2)
+
+
+def bwt_every_fourth(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float | None:
+    return lost_of(tasks, ends, scores, 0, 4)
+
+
 def pair(tasks: Sequence[str], ends: Sequence[int], scores: Scores, group: str) -> list[tuple[int, float]]:
     """The composition's curve over its own training, from step 0."""
     if group == "scratch":
@@ -182,6 +221,23 @@ def pair(tasks: Sequence[str], ends: Sequence[int], scores: Scores, group: str) 
 def fwt(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float:
     ahead, behind = pair(tasks, ends, scores, "sequential"), pair(tasks, ends, scores, "scratch")
     return (area(ahead) - area(behind)) / (ends[-1] - ends[-2])
+
+
+def fewer(curve: Sequence[tuple[int, float]], every: int) -> list[tuple[int, float]]:
+    return [point for place, point in enumerate(curve) if place % every == 0 or place == len(curve) - 1]
+
+
+def fwt_every(tasks: Sequence[str], ends: Sequence[int], scores: Scores, every: int) -> float:
+    ahead, behind = (fewer(pair(tasks, ends, scores, group), every) for group in ("sequential", "scratch"))
+    return (area(ahead) - area(behind)) / (ends[-1] - ends[-2])
+
+
+def fwt_every_second(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float:
+    return fwt_every(tasks, ends, scores, 2)
+
+
+def fwt_every_fourth(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float:
+    return fwt_every(tasks, ends, scores, 4)
 
 
 def fwt_total(tasks: Sequence[str], ends: Sequence[int], scores: Scores) -> float:
@@ -308,6 +364,31 @@ def l2_backward_transfer(tasks: Sequence[str], ends: Sequence[int], scores: Scor
     return contrasts(tasks, ends, scores, False)
 
 
+def over_orders(
+    slow: Slow, orders: Sequence[Sequence[str]], composition: str, budget: Mapping[str, int], scores: Scores
+) -> list[float] | None:
+    """A metric of each order; None of a single order, or where an order has none."""
+    found = []
+    for place, order in enumerate(orders):
+        tasks, ends = [*order, composition], []
+        for task in tasks:
+            ends.append((ends[-1] if ends else 0) + budget[task])
+        own = {**scores, "sequential": scores[f"sequential-order{place + 1}" if place else "sequential"]}
+        value = slow(tasks, ends, own)
+        if value is None:
+            return None
+        found.append(value)
+    return found if len(found) > 1 else None
+
+
+def spread(values: Sequence[float]) -> float:
+    """The standard deviation of a sample."""
+    total = 0.0
+    for value in values:
+        total += (value - mean(values)) ** 2
+    return sqrt(total / (len(values) - 1))
+
+
 SLOW: dict[str, Slow] = {
     function.__name__: function
     for function in (
@@ -316,5 +397,6 @@ SLOW: dict[str, Slow] = {
         *(curve_forgetting, curve_forgetting_early, fwt, fwt_total, time_to_threshold, time_to_threshold_sequential),
         *(time_to_threshold_scratch, jumpstart, asymptote, isolated_forgetting, zero_shot_transfer),
         *(l2_performance_maintenance, l2_forward_transfer, l2_backward_transfer),
+        *(bwt, bwt_gated, bwt_every_second, bwt_every_fourth, fwt_every_second, fwt_every_fourth),
     )
 }

@@ -72,6 +72,14 @@ def test_studies_of_other_fingerprints_are_refused_unless_forced(
     assert forced["metrics"]["bwt"]["pairs"]
 
 
+def test_studies_without_fingerprints_are_refused(make: Make) -> None:
+    studies = [make("one", 0.2), make("other", 0.8)]
+    (studies[1] / "references.json").unlink()
+    with pytest.raises(RequestError, match="one and other: reach: other has no fingerprint of it"):
+        compare(studies, of="success")
+    assert compare(studies, of="success", force=True)["metrics"]["bwt"]["pairs"]
+
+
 def test_studies_run_on_other_simulators_or_for_other_budgets_are_refused(make: Make) -> None:
     studies = [make("one", 0.2), make("other", 0.8), make("longer", 0.8, budget=30)]
     with pytest.raises(RequestError, match="one and longer: budget differs"):

@@ -131,6 +131,7 @@ def test_a_record_that_does_not_fit_the_suite_is_named(study: Path, change: Any,
     [
         ({"oracle": {"returns": [4.0] * 4}}, "oracle's mean return, 4, is not above its floor"),
         ({"oracle": {"returns": [50.0] * 3}}, "reach: 3 episodes, but the suite evaluates 4"),
+        ({"oracle": {"returns": []}}, "reach: 0 episodes, but the suite evaluates 4"),
         ({"random": {"returns": "none"}}, "reach: not a reference"),
         ({"oracle": {}}, "reach: not a reference"),
     ],

@@ -82,6 +82,18 @@ def test_the_example_of_a_metric_of_ones_own_works(tmp_path: Path, monkeypatch: 
     assert measured["metrics"]["worst"]["interval"] is not None
 
 
+def test_the_example_of_another_threshold_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_METRICS", dict(registry._METRICS))
+    (code,) = re.findall(r"```python\n(.*?)```", (PAGES / "curves.md").read_text(), re.DOTALL)
+    exec(code, {})
+    suite = make_suite(("reach", "unlock-drawer"))
+    rises = lambda regime, seed, task, step: step - 40.0 if regime == "sequential" else 0.0  # noqa: E731
+    curves = load_curves(write_study(tmp_path / "study", suite, lambda *at: 2.5 * rises(*at), spread=0.0))
+    measured = measure(curves, ["time_to_80", "time_to_threshold_sequential"])["metrics"]
+    assert measured["time_to_80"]["value"] == pytest.approx(32)
+    assert measured["time_to_threshold_sequential"]["value"] == pytest.approx(20)
+
+
 def test_the_page_names_every_key_of_the_file(tmp_path: Path) -> None:
     suite = make_suite()
     measured = measure(load_curves(write_study(tmp_path / "study", suite, realistic(suite))))

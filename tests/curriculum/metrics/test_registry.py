@@ -108,7 +108,9 @@ def test_a_plain_function_of_a_file_is_a_metric_of_its_own_name(registry: None, 
 def test_what_cannot_be_added_is_refused(registry: None, tmp_path: Path) -> None:
     for entry, message in (
         ("acx", "unknown metric acx: did you mean acc"),
-        (f"{tmp_path}/none.py:f", "there is no such file"),
+        (f"{tmp_path}/none.py:f", "--add: .*there is no such file"),
+        ("my.py", "--add my.py: names no function of the file; my.py:FUNCTION does"),
+        ("my-lab.py:f", "--add my-lab.py:f: the file's name, my-lab, is no name in Python"),
         ("json:JSONDecoder", "is type, must be a function of a StudyView"),
         ("json:dumpz", "did you mean dump"),
     ):

@@ -1,15 +1,17 @@
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from etude.curriculum.metrics import backward_transfer, forward_transfer
-from etude.curriculum.metrics.curves import Curves
+from etude.curriculum.metrics.compute import measure
+from etude.curriculum.metrics.curves import Curves, load_curves
 from etude.curriculum.metrics.registry import Undefined, Value, get_metric
 from etude.curriculum.metrics.sensitivity import repeats
 from etude.curriculum.metrics.view import StudyView
 from tests.curriculum.metrics.fake import curves_of, value_of
-from tests.curriculum.studies import make_suite
+from tests.curriculum.studies import make_suite, write_study
 
 TASKS = ("reach", "unlock-drawer")
 REACH = (0, 20, 50, 60, 80, 40, 70, 30, 20)
@@ -76,6 +78,21 @@ def test_the_noise_is_what_an_unchanged_policy_is_measured_to_lose() -> None:
         simulated.append(share)
     assert found.value == pytest.approx(np.mean(simulated), rel=0.15)
     assert found.value > 1
+
+
+def test_the_noise_of_bwt_is_the_mean_of_that_of_the_learnt_tasks(tmp_path: Path) -> None:
+    """Three tasks, one of which is never learnt, in environments whose every evaluation is another."""
+    suite = make_suite(("reach", "press-button", "unlock-drawer"), 40, every=10, episodes=8)
+    study = write_study(tmp_path / "study", suite, lambda r, s, task, step: -9.0 if task == "reach" else 60.0, spread=9)
+    curves = load_curves(study)
+    measured = measure(curves)
+    noise = {task: entry["D_noise"] for task, entry in measured["tasks"].items()}
+    assert noise["reach"] is noise["unlock-drawer"] is None
+    assert noise["press-button"] == measured["metrics"]["bwt_noise"]["value"] > 1
+    untrained = curves.regimes["sequential"].returns[:, -1, 0]
+    curves.regimes["scratch"].returns[:, -1, 0] = untrained
+    again = measure(replace(curves, found={}))
+    assert again["tasks"]["press-button"]["D_noise"] == again["metrics"]["bwt_noise"]["value"] == 0
 
 
 def test_the_noise_is_the_same_whenever_it_is_measured() -> None:
