@@ -44,7 +44,7 @@ def comparison_page(studies: Studies, measured: Measured, compared: Mapping[str,
     return Page(
         kind="Étude comparison",
         heading=", ".join(studies),
-        lead=f"{len(studies)} studies, {len({curves.suite.tasks for curves in studies.values()})} suites of tasks.",
+        lead=f"{len(studies)} studies, {_suites(len({curves.suite.tasks for curves in studies.values()}))}.",
         answer_title="Which forgets least, and to which practice is worth most",
         cards=[_best(measured, tests, "bwt"), _best(measured, tests, "fwt")],
         cautions=["This BWT is not that of Lopez-Paz and Ranzato (2017): it is lower-is-better."],
@@ -268,3 +268,7 @@ def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, A
             yield from _flat(value, f"{above}{key}.")
         else:
             yield f"{above}{key}", value
+
+
+def _suites(count: int) -> str:
+    return "all of the same tasks" if count == 1 else f"{count} sets of tasks"

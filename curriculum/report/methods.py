@@ -101,7 +101,7 @@ def _mean(policy: Mapping[str, Any]) -> float:
 
 
 def _environment(environment: Mapping[str, Any]) -> Table:
-    flat = {key: value for key, value in environment.items() if key != "packages"} | environment.get("packages", {})
+    flat = {key: value for key, value in environment.items() if key != "packages"} | environment["packages"]
     rows: list[list[Cell]] = [
         [str(key), value if isinstance(value, str) else json.dumps(value)] for key, value in flat.items()
     ]
@@ -109,8 +109,9 @@ def _environment(environment: Mapping[str, Any]) -> Table:
 
 
 def _read(path: Any) -> dict[str, Any]:
-    """What a JSON file holds; nothing where there is none, or none that can be read."""
+    """What environment.json holds; no packages where it names none, nothing where it cannot be read."""
     try:
-        return dict(json.loads(path.read_bytes()))
+        stored = dict(json.loads(path.read_bytes()))
+        return stored | {"packages": dict(stored.get("packages", {}))}
     except (OSError, ValueError, TypeError):
         return {}

@@ -2,14 +2,18 @@
 const themes = JSON.parse(document.getElementById("themes").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const plots = [...document.querySelectorAll("[data-plot]")];
-const config = {displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"]};
+const config = {
+  displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"], showSendToCloud: false, plotlyServerURL: "",
+};
 if (matchMedia("(max-width: 40rem)").matches) config.displayModeBar = false;
 
 function draw(place) {
   const plot = JSON.parse(document.getElementById(place.dataset.plot).textContent);
   plot.layout.template = themes[dark.matches ? "dark" : "light"];
   place.dataset.drawn = "yes";
-  Plotly.react(place, plot.data, plot.layout, config);
+  // The group around a figure says in words what it shows; the letters on its axes would be read one by one.
+  const hide = () => document.querySelectorAll("svg").forEach((drawing) => drawing.setAttribute("aria-hidden", "true"));
+  Plotly.react(place, plot.data, plot.layout, config).then(hide);
 }
 
 const seen = new IntersectionObserver((entries) => {
@@ -45,15 +49,18 @@ async function copy(text) {
 }
 
 addEventListener("click", async (event) => {
-  const name = event.target.dataset?.copy;
+  const button = event.target;
+  const name = button.dataset?.copy;
   if (!name) return;
   const source = document.getElementById(name);
   const table = source.querySelector("table");
   const done = await copy(table ? csv(table) : source.textContent);
-  const said = done ? "Copied." : "This browser does not let the page copy.";
-  const before = event.target.textContent;
-  event.target.textContent = said;
-  setTimeout(() => { event.target.textContent = before; event.target.focus(); }, 1500);
-  event.target.focus();
-  document.getElementById("copied").textContent = said;
+  button.focus();
+  button.dataset.label ??= button.textContent;
+  button.textContent = done ? "Copied." : "This browser does not let the page copy.";
+  clearTimeout(button.dataset.timer);
+  button.dataset.timer = setTimeout(() => { button.textContent = button.dataset.label; }, 1500);
+  const status = document.getElementById("copied");
+  status.textContent = "";
+  setTimeout(() => { status.textContent = button.textContent; }, 50);
 });

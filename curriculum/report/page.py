@@ -122,10 +122,16 @@ def _part(name: str) -> str:
     return files("etude.curriculum.report").joinpath(name).read_text(encoding="utf-8")
 
 
+SENTENCE = 40
+"""Letters from which on a cell is read in lines, which must not be too short."""
+
+
 def _styled(cell: Cell, heat: tuple[float, float] | None, numeric: bool) -> Any:
-    """The attributes of a table's cell: numbers to the right, and in a matrix the colour of their value."""
+    """The attributes of a table's cell: numbers to the right, in a matrix the colour of their value; room for text."""
     from markupsafe import Markup
 
+    if isinstance(cell, str) and len(cell) > SENTENCE:
+        return Markup(' class="long"')
     if heat is None or not is_number(cell):
         return Markup(' class="number"' if numeric else "")
     back, fore = heat_colours(float(cell), *heat)  # type: ignore[arg-type]

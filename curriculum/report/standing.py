@@ -59,12 +59,12 @@ def _table(rows: Rows, brief: bool) -> Table:
 
 
 def _stopped(row: Mapping[str, Any]) -> bool:
-    told = (row["reason"] or "").startswith("stopped")
-    return bool(row["state"] == "pending" and (row["step"] or told) and not row["job"])
+    return row["state"] == "pending" and row["lost"] is not None and not row["job"]
 
 
 def _reason(row: Mapping[str, Any]) -> str:
     if row["state"] == "pending" and row["job"]:
         return str(row["job"])
-    lost = " from " in (row["reason"] or "")
-    return "" if _stopped(row) and not lost else row["reason"] or ("" if row["exact"] else "resumed, but not exactly")
+    if _stopped(row) and not row["lost"]:
+        return ""
+    return row["reason"] or ("" if row["exact"] else "resumed, but not exactly")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from etude.curriculum.metrics.arrays import FloatArray
+from etude.curriculum.metrics.bootstrap import ENOUGH_SEEDS
 from etude.curriculum.metrics.curves import Curves
 from etude.curriculum.metrics.registry import get_metric, metric_names
 from etude.curriculum.report.contents import Series
@@ -40,6 +41,7 @@ def study_page(curves: Curves, metrics: Mapping[str, Any]) -> Page:
         ),
         Section("matrices", "Matrices", tables=matrices),
         Section("further", "Further curves", figures=[*series, *feature_figures(curves, metrics)]),
+        Section("evaluation", "How much is the evaluation's own", tables=_evaluation_table(metrics)),
         Section("metrics", "All metrics", tables=[headline_table(metrics), *metric_tables(metrics)]),
         Section("runs", "Runs", tables=[_runs_table(metrics)]),
         methods_section(curves),
@@ -164,6 +166,31 @@ def _task_tables(metrics: Mapping[str, Any]) -> list[Table]:
     return [Table("tasks-table", f"Each task, sequential regime, {counted(seeds)}", columns, rows, note)]
 
 
+_ABOUT_EVALUATION = (
+    "A policy that no longer changes loses nothing: what it is measured to lose all the same is the noise of the "
+    "evaluation, 0 where that repeats itself. Where every second or fourth checkpoint gives another number, the "
+    "checkpoints are too few."
+)
+
+
+def _evaluation_table(metrics: Mapping[str, Any]) -> list[Table]:
+    """The headline metrics of fewer checkpoints, and what to expect of a policy that does not change."""
+    measured = {name: metric["value"] for name, metric in metrics["metrics"].items()}
+    rows: list[list[Cell]] = []
+    for name in ("bwt", "fwt"):
+        if measured[name] is not None:
+            fewer = [measured.get(f"{name}_every_{step}") for step in ("second", "fourth")]
+            rows.append([name.upper(), measured[name], *fewer, measured.get("bwt_noise") if name == "bwt" else None])
+    rows += [
+        [f"D_i of {task}", entry["D"], None, None, entry["D_noise"]]
+        for task, entry in metrics["tasks"].items()
+        if entry["D"] is not None
+    ]
+    columns = [*map(Column, ("", "all checkpoints", "every second", "every fourth", "expected of an unchanged policy"))]
+    table = Table("evaluation-table", "BWT and FWT of fewer checkpoints", columns, rows, _ABOUT_EVALUATION)
+    return [table] if rows else []
+
+
 def _matrix(
     name: str, caption: str, down: Sequence[str], across: Sequence[str], values: FloatArray, note: str = ""
 ) -> Table:
@@ -230,43 +257,46 @@ HEADLINE = ("bwt", "bwt_gated", "fwt", "fwt_total", "acc")
 
 
 def headline_table(metrics: Mapping[str, Any]) -> Table:
-    """The numbers that a paper's table has: value, mean and standard deviation over seeds, interval."""
+    """The numbers that a paper's table has: value, mean and standard deviation over seeds, range, interval."""
+    shown = {name: metrics["metrics"][name] for name in HEADLINE if name in metrics["metrics"]}
+    shown = {name: metric for name, metric in shown.items() if metric["value"] is not None}
+    few = _too_few_seeds(shown)
     rows: list[list[Cell]] = []
-    for name in (name for name in HEADLINE if name in metrics["metrics"]):
-        metric = metrics["metrics"][name]
-        if metric["value"] is None:
-            continue
-        seeds, interval = metric["over_seeds"] or {}, metric["interval"]
-        rows.append(
-            [name.upper(), metric["value"], seeds.get("mean"), seeds.get("sd"), seeds.get("iqm")]
-            + [_low_high(interval, "z.1f") if interval else None, len(metric["seeds"]["counted"])]
-        )
-    columns = [Column("metric"), Column("value"), Column("mean over seeds"), Column("sd"), Column("IQM")]
+    for name, metric in shown.items():
+        seeds, ends = metric["over_seeds"] or {}, [metric["range"], metric["interval"]]
+        spread: list[Cell] = [_low_high(pair, "z.1f") if pair else None for pair in (ends if few else ends[::-1])]
+        numbers = [metric["value"], seeds.get("mean"), seeds.get("sd"), seeds.get("iqm")]
+        rows.append([name.upper(), *numbers, *spread, len(metric["seeds"]["counted"])])
+    headings = ["range over seeds", "interval, too few seeds for 95%"] if few else ["95% interval", "range over seeds"]
+    columns = [*map(Column, ("metric", "value", "mean over seeds", "sd", "IQM", *headings)), Column("seeds", "d")]
     note = (
         "The value is that of the averaged curves, which is not the mean of the seeds' values where these are clipped."
     )
-    return Table(
-        "headline",
-        f"Headline numbers of {metrics['study']}",
-        [*columns, Column("95% interval"), Column("seeds", "d")],
-        rows,
-        note,
-    )
+    return Table("headline", f"Headline numbers of {metrics['study']}", columns, rows, note + few)
+
+
+def _too_few_seeds(metrics: Mapping[str, Any]) -> str:
+    """What must stand below intervals that are of too few seeds to hold; empty where none is."""
+    intervals = [metric["interval"] for metric in metrics.values() if metric["interval"]]
+    if not any(interval["too_few_seeds"] for interval in intervals):
+        return ""
+    return f" Of fewer than {ENOUGH_SEEDS} seeds, intervals are too narrow to hold 95%: trust the range over seeds."
 
 
 def metric_tables(metrics: Mapping[str, Any]) -> list[Table]:
     """The metrics that are single numbers, then those that have no value, with the reason."""
+    few = _too_few_seeds(metrics["metrics"])
     columns = [
         Column("metric"),
         Column("value", "auto"),
         Column("lowest seed", "auto"),
         Column("highest seed", "auto"),
-        Column("95% from", "auto"),
+        Column("interval from" if few else "95% from", "auto"),
         Column("to", "auto"),
         Column("seeds", "d"),
         Column("better"),
-        Column("what it says"),
-        Column("source"),
+        Column("what it says", printed=False),
+        Column("source", printed=False),
     ]
     rows: list[list[Cell]] = []
     undefined: list[list[Cell]] = []
@@ -290,9 +320,10 @@ def metric_tables(metrics: Mapping[str, Any]) -> list[Table]:
     tables = []
     if rows:
         caption = f"Metrics of {metrics['of']}, {planned} {'seed' if planned == 1 else 'seeds'} planned"
-        tables.append(Table("metrics-table", caption, columns, rows))
+        tables.append(Table("metrics-table", caption, columns, rows, few.lstrip()))
     if undefined:
-        headings = [Column("metric"), Column("why it has no value"), Column("what it says"), Column("source")]
+        about = [Column(heading, printed=False) for heading in ("what it says", "source")]
+        headings = [Column("metric"), Column("why it has no value"), *about]
         tables.append(Table("undefined-table", "Metrics without a value", headings, undefined))
     return tables
 

@@ -4,30 +4,15 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from etude.curriculum.report.latex import latex_table
+
+T = TypeVar("T")
 Cell = str | int | float | bool | None
 
 NONE = "–"
 """Stands where there is no number."""
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "–": "--",
-    "×": r"$\times$",
-    "−": r"$-$",
-    "\n": " ",
-}
 
 
 @dataclass(frozen=True)
@@ -38,10 +23,12 @@ class Column:
         heading: what stands above it.
         form: how its numbers are shown, as `format` reads it, or "auto" where their size is not known before; CSV has
             them unrounded.
+        printed: whether LaTeX has it too, where what explains a row would only take the numbers' room.
     """
 
     heading: str
     form: str = "z.1f"
+    printed: bool = True
 
 
 @dataclass(frozen=True)
@@ -82,23 +69,15 @@ class Table:
         return text.getvalue()
 
     def latex(self) -> str:
-        """A `table` with rules of the booktabs package, numbers rounded as on the page."""
-        lines = [
-            "% needs \\usepackage{booktabs}",
-            "\\begin{table}",
-            "  \\centering",
-            f"  \\caption{{{escape_latex(self.caption)}}}",
-            f"  \\label{{tab:{self.name}}}",
-            f"  \\begin{{tabular}}{{{''.join('r' if right else 'l' for right in self.numeric)}}}",
-            "    \\toprule",
-            _latex_line([column.heading for column in self.columns]),
-            "    \\midrule",
-            *(_latex_line(self.shown(row)) for row in self.rows),
-            "    \\bottomrule",
-            "  \\end{tabular}",
-            "\\end{table}",
-        ]
-        return "\n".join(lines) + "\n"
+        """The table for a paper, numbers rounded as on the page."""
+        printed = [place for place, column in enumerate(self.columns) if column.printed]
+
+        def of(values: Sequence[T]) -> list[T]:
+            return [values[place] for place in printed]
+
+        headings = [column.heading for column in self.columns]
+        rows = [of(self.shown(row)) for row in self.rows]
+        return latex_table(self.name, self.caption, of(headings), rows, of(self.numeric))
 
 
 def show(cell: Cell, form: str = "z.1f") -> str:
@@ -117,12 +96,3 @@ def show(cell: Cell, form: str = "z.1f") -> str:
 def is_number(cell: Cell) -> bool:
     """Whether a cell is aligned as a number."""
     return isinstance(cell, int | float) and not isinstance(cell, bool)
-
-
-def escape_latex(text: str) -> str:
-    """Text as LaTeX prints it."""
-    return "".join(_LATEX.get(letter, letter) for letter in text)
-
-
-def _latex_line(cells: Sequence[str]) -> str:
-    return f"    {' & '.join(map(escape_latex, cells))} \\\\"

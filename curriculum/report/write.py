@@ -89,7 +89,13 @@ def write_comparison(studies: Sequence[Path], of: Of = "score", out: Path | None
 
 
 def write_reports(studies: Sequence[Path], of: Of, out: Path | None, force: bool) -> Path:
-    """The report of one study, or of several side by side."""
+    """The report of one study, or of several side by side.
+
+    Raises:
+        RequestError: `out` is a file, or as `write_report` and `write_comparison`.
+    """
+    if out is not None and out.is_file():
+        raise RequestError(f"--out: {out} is a file; name a folder")
     if len(studies) == 1:
         return write_report(studies[0], of, out)
     return write_comparison(studies, of, out, force)

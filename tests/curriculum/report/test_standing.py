@@ -8,14 +8,14 @@ from etude.curriculum.report.standing import print_standing
 
 def row(run: str, state: str = "pending", step: int = 0, **more: Any) -> dict[str, Any]:
     usual = {"steps": 12_288, "task": None, "score": None, "seconds_left": None, "reason": None, "exact": True}
-    usual |= {"job": None}
+    usual |= {"lost": None, "job": None}
     return {"run": run, "state": state, "step": step} | usual | more
 
 
 ROWS = [
     row("sequential-seed0", "running", 3_072, task="press-button", score=88.1, seconds_left=7400.0),
     row("scratch-seed0", "done", 12_288, score=-0.01, exact=False),
-    row("joint-seed0", "pending", 1_024, task="joint", score=1.0, reason="stopped; the same command goes on"),
+    row("joint-seed0", "pending", 1_024, task="joint", score=1.0, reason="whatever it says", lost=0),
     row("isolated-reach-seed0"),
 ]
 LONG = row("sequential-without-drop-in-drawer-seed12", "failed", 6_144, task="lift", reason="lift: no [memory]")
@@ -49,9 +49,14 @@ def test_reasons_follow_below() -> None:
 
 
 def test_what_was_stopped_past_its_save_says_so() -> None:
-    reason = "stopped at step 300; the same command goes on from the beginning"
-    lines = printed([row("joint-seed0", reason=reason)])
+    reason = "whatever it says"
+    lines = printed([row("joint-seed0", reason=reason, lost=300)])
     assert "joint-seed0 stopped 0 of 12,288" in lines and f"joint-seed0: {reason}" in lines
+
+
+def test_what_was_not_stopped_is_not_called_so_whatever_its_reason_says() -> None:
+    lines = printed([row("joint-seed0", reason="stopped from doing it")])
+    assert "joint-seed0 pending 0 of 12,288" in lines and lines[-1] == "joint-seed0: stopped from doing it"
 
 
 def test_long_names_leave_room_for_the_share_of_the_steps() -> None:
@@ -63,7 +68,9 @@ def test_long_names_leave_room_for_the_share_of_the_steps() -> None:
 
 
 def test_a_job_that_waits_is_told_instead_of_the_command_to_give_again() -> None:
-    waiting = row("joint-seed0", "pending", 1_024, reason="stopped and saved", job="Slurm job 1_0: pending (Resources)")
+    waiting = row(
+        "joint-seed0", "pending", 1_024, reason="stopped and saved", lost=0, job="Slurm job 1_0: pending (Resources)"
+    )
     at_work = row("scratch-seed0", "running", 1_024, job="Slurm job 1_1: running")
     lines = printed([waiting, at_work])
     assert "joint-seed0 pending 1,024 of 12,288" in lines

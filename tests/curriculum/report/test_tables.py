@@ -22,13 +22,6 @@ def test_csv_has_every_number_unrounded() -> None:
     assert rows[1][0] == "a, b" and rows[2] == ['say "so"', "", "1"]
 
 
-def test_latex_escapes_what_it_would_read_as_its_own() -> None:
-    latex = TABLE.latex()
-    assert r"\caption{Scores of 100\% \& more\_}" in latex
-    assert r"a, b & 0.3 & 50\% \\" in latex
-    assert r"\begin{tabular}{lrr}" in latex
-
-
 @pytest.mark.parametrize(
     ("value", "shown"), [(0.123456, "0.12"), (-0.001, "0.00"), (123456.7, "123,457"), (3.2e12, "3.2e+12"), (None, "–")]
 )
