@@ -5,7 +5,8 @@ python benchmarks/faults.py [kills of each kind of run, 30 if not given] [of eac
 A process that has imported everything is forked for each attempt, so that a kill costs a second and not an import. The
 attempts are told of every file they open for writing, write, fsync, rename, make and remove inside their folder, and
 end themselves before one of these, drawn at random: a write they leave half done. Every third kill is a power cut: what
-was written and not fsynced since is cut short at a random length as well. Every sixth comes at a random time instead.
+was written and not fsynced since is cut short at a random length as well, and what was made in a folder that was not
+fsynced since is gone. Every sixth comes at a random time instead.
 
 `etude run` with its two worker processes is killed from outside as well, when so many evaluations, drawn at random, are
 recorded: the command alone, its whole process group, or one of its workers. Then the same command is given again.
@@ -61,13 +62,14 @@ class Cuts:
             folder: what is elsewhere is not counted.
             told: a file that is told before which event the processes were killed.
             at: the event before which all processes of this process's group are killed.
-            power: whether what is not fsynced is cut short then.
+            power: whether what is not fsynced is cut short then, and new names that are not are gone.
             seed: of how short.
         """
         self.events: list[str] = []
         self._folder, self._told, self._at, self._power = str(folder), told, at, power
         self._draw = random.Random(seed)
         self._synced: dict[str, int] = {}  # the bytes on the disk for certain, of files with more than those
+        self._new: set[str] = set()  # what is made in folders that were not fsynced since
         self._fsync = os.fsync
         os.fsync = self._see_fsync  # type: ignore[assignment]
         builtins.open = io.open = self._open  # type: ignore[assignment]
@@ -89,6 +91,8 @@ class Cuts:
             for path, size in self._synced.items():
                 if os.path.exists(path):
                     os.truncate(path, self._draw.randint(size, max(size, os.path.getsize(path))))
+            for path in self._new:
+                shutil.rmtree(path) if os.path.isdir(path) else Path(path).unlink(missing_ok=True)
         with _OPEN(self._told, "w") as file:
             file.write(self.events[-1] + ", power cut" * self._power)
         os.killpg(0, signal.SIGKILL)
@@ -99,10 +103,16 @@ class Cuts:
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir") and self._ours(arguments[0]):
             self.come_to(event[3:])
+            if event == "os.mkdir":
+                self._new.add(os.path.abspath(arguments[0]))
             if event == "os.rename":
                 old, new = (os.path.abspath(path) for path in arguments[:2])
                 moved = [path for path in self._synced if path == old or path.startswith(f"{old}/")]
                 self._synced |= {new + path[len(old) :]: self._synced.pop(path) for path in moved}
+                inside = {path for path in self._new if path.startswith(f"{old}/")}
+                self._new = (self._new - inside - {old}) | {new + path[len(old) :] for path in inside}
+                if not os.path.exists(new):  # Else there is the old one or the new one, and each will do.
+                    self._new.add(new)
 
     def _see_fsync(self, handle: Any) -> None:
         number = handle if isinstance(handle, int) else handle.fileno()
@@ -111,6 +121,7 @@ class Cuts:
             self.come_to("fsync")
         self._fsync(number)
         self._synced.pop(path, None)
+        self._new = {made for made in self._new if os.path.dirname(made) != path}
 
     def _open(
         self, file: Any, mode: str = "r", buffering: int = -1, encoding: str | None = None, *text: Any, **more: Any
@@ -119,6 +130,8 @@ class Cuts:
             return _OPEN(file, mode, buffering, encoding, *text, **more)
         path = os.path.abspath(file)
         self.come_to("open")
+        if not os.path.exists(path):
+            self._new.add(path)
         self._synced.setdefault(path, os.path.getsize(path) if "a" in mode and os.path.exists(path) else 0)
         raw = _Raw(path, mode.replace("b", "").replace("t", ""), self)
         binary = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
@@ -314,12 +327,12 @@ def run_trial(place: Path, agent: str, regime: str) -> Trial:
 
     place.mkdir()
     suite = load_suite(str(write_suite(place, agent)))
-    runner.SAVING_SHARE = 1.0
-    return Trial(
-        place,
-        lambda folder: claim_folder(suite, folder),
-        lambda folder: runner.execute(folder / "runs" / f"{regime}-seed0"),
-    )
+
+    def work(folder: Path) -> None:
+        runner.SAVING_SHARE = 1.0  # In the fork, that is, and not for whoever imports this.
+        runner.execute(folder / "runs" / f"{regime}-seed0")
+
+    return Trial(place, lambda folder: claim_folder(suite, folder), work)
 
 
 def command_trial(place: Path, agent: str) -> Trial:

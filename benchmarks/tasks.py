@@ -1,4 +1,4 @@
-"""Writes docs/tasks.md: `measure` plays the references of all tasks, `pictures` draws them, `write` makes the page.
+"""Writes docs/tasks.md: `measure` plays references, `pictures` draws them, `curves` what was learnt, `write` the page.
 
 What was learnt is read from the records of the studies under docs/studies, of which `etude metrics` makes everything
 else again.
@@ -8,10 +8,13 @@ import inspect
 import json
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import NDArray
 
 from etude.curriculum.pictures import Sheet
 from etude.curriculum.records import read_evaluations
@@ -19,12 +22,14 @@ from etude.curriculum.suite import read_suite
 from etude.curriculum.watch import Watch, write_episodes
 from etude.envs import Task, get_task, task_ids
 from etude.envs.registry import task_class
-from etude.oracles import measure_oracle
+from etude.oracles import measure_oracle, score
 
 DOCS = Path(__file__).parent.parent / "docs"
 STUDIES = DOCS / "studies"
 CANONICAL = STUDIES / "canonical.json"
 PICTURES = Path("images") / "tasks"
+CURVES = Path("images") / "learnt.png"
+ACROSS = 4
 SHEET = Sheet(width=160)
 STARTS = 1000
 HEAD = f"""# Tasks
@@ -34,6 +39,10 @@ Written by `python benchmarks/tasks.py write` from what was measured: returns ov
 `docs/studies`. In brackets stand 95% intervals; variation is the standard deviation over the mean. The pictures
 (`python benchmarks/tasks.py pictures`) show the oracle in the first evaluation episode, from its start to where success
 begins to last, and its last step.
+
+![score and success of every task on record over its own training, a thin line a seed](images/learnt.png)
+
+How each was learnt (`python benchmarks/tasks.py curves`): the three seeds and their mean.
 
 """
 
@@ -74,7 +83,7 @@ def section(task: str, measured: dict[str, Any]) -> str:
         f"- **Shaped by:** {shaped}\n"
         f"- **Starts:** {spec.starts}.\n"
         f"- **Horizon:** {spec.horizon} control steps.\n"
-        f"- **Learnt:** {learnt(task, measured)}\n\n"
+        f"- **Learnt:** {learnt(task)}\n\n"
         f"| policy | return | success | variation |\n|---|---|---|---|\n"
         + "".join(row(name, measured[name]) for name in ("oracle", "random", "zero"))
     )
@@ -97,36 +106,83 @@ def row(name: str, summary: dict[str, Any]) -> str:
     )
 
 
-def learnt(task: str, measured: dict[str, Any]) -> str:
-    """What three seeds of PPO came to by the task's own end, and the study that has it: its own, if it has one."""
+@dataclass(frozen=True)
+class Training:
+    """What three seeds of PPO came to on a task, while it was trained.
+
+    Attributes:
+        study: the folder of the records.
+        regime: the runs of it.
+        steps: (K,) from where each run began.
+        begun: the step at which the task's own training began.
+        scores: (S, K) of each seed.
+        successes: (S, K) shares of the episodes.
+    """
+
+    study: Path
+    regime: str
+    steps: list[int]
+    begun: int
+    scores: NDArray[np.float64]
+    successes: NDArray[np.float64]
+
+
+def training(task: str) -> Training | None:
+    """The task's training on record, in its own study if it has one."""
+    composed = bool(get_task(task).parts)
     for study in sorted(STUDIES.iterdir(), key=lambda study: (study.name != task, study.name)):
-        regime = "scratch" if study.name == task and not get_task(task).parts else "sequential"
+        regime = "scratch" if study.name == task and not composed else "sequential"
         references = study / "references.json"
         if not references.exists() or task not in json.loads(references.read_text()):
             continue
         played = json.loads(references.read_text())[task]
-        floor = max(np.mean(played[name]["returns"]) for name in ("random", "zero"))
-        ceiling = np.mean(played["oracle"]["returns"])
-        ends = []
+        suite = read_suite(study)
+        place = suite.tasks.index(task)
+        begun, end = (0, suite.budget[task]) if regime == "scratch" else ((0, *suite.ends)[place], suite.ends[place])
+        seeds = []
         for run in sorted(study.glob(f"runs/{regime}-seed*")):
-            own = [line for line in read_evaluations(run / "evaluations.jsonl") if line.task == task]
-            best = own[-1] if regime == "scratch" or get_task(task).parts else at_own_end(study, task, own)
-            score = 100 * (np.mean(best.returns) - floor) / (ceiling - floor)
-            ends.append((best.step, score, np.mean(best.successes)))
-        scores, successes = [end[1] for end in ends], [end[2] for end in ends]
-        each = ", ".join(f"{score:.0f}" for score in scores)
-        return (
-            f"score {np.mean(scores):.1f} ({each}) and success {np.mean(successes):.0%} on seeds 0, 1, 2, at step "
-            f"{ends[0][0]:,} of the {regime} runs of `docs/studies/{study.name}`."
-        )
-    return "no training of it is on record."
+            lines = read_evaluations(run / "evaluations.jsonl")
+            seeds.append([line for line in lines if line.task == task and begun <= line.step <= end])
+        scores = [[np.mean(score(line.returns, played)) for line in seed] for seed in seeds]
+        successes = [[np.mean(line.successes) for line in seed] for seed in seeds]
+        steps = [line.step for line in seeds[0]]
+        return Training(study, regime, steps, begun, np.array(scores), np.array(successes))
+    return None
 
 
-def at_own_end(study: Path, task: str, own: list[Any]) -> Any:
-    suite = read_suite(study)
-    end = suite.ends[suite.tasks.index(task)]
-    return next(line for line in own if line.step == end)
+def learnt(task: str) -> str:
+    """What three seeds of PPO came to by the task's own end, and the study that has it."""
+    found = training(task)
+    if found is None:
+        return "no training of it is on record."
+    last = found.scores[:, -1]
+    each = ", ".join(f"{score:.0f}" for score in last)
+    success = np.mean(found.successes[:, -1])
+    return (
+        f"score {np.mean(last):.1f} ({each}) and success {success:.0%} on seeds 0, 1, 2, at step "
+        f"{found.steps[-1]:,} of the {found.regime} runs of `docs/studies/{found.study.name}`."
+    )
+
+
+def curves() -> None:
+    """Draw how every task on record was learnt."""
+    found = {task: at for task in task_ids() if (at := training(task)) is not None}
+    rows = -(-len(found) // ACROSS)
+    figure, axes = plt.subplots(rows, ACROSS, figsize=(2.6 * ACROSS, 1.9 * rows), sharey=True, layout="constrained")
+    for panel in axes.flat[len(found) :]:
+        panel.set_axis_off()
+    for panel, (task, at) in zip(axes.flat, found.items(), strict=False):
+        steps = (np.array(at.steps) - at.begun) / 1000
+        panel.plot(steps, at.scores.T, color="C0", linewidth=0.8, alpha=0.5)
+        panel.plot(steps, at.scores.mean(axis=0), color="C0", linewidth=2, label="score")
+        panel.plot(steps, 100 * at.successes.mean(axis=0), color="C1", linewidth=1.5, label="success, %")
+        panel.set_title(f"{task} ({at.regime})", fontsize=8)
+        panel.tick_params(labelsize=7)
+        panel.set_ylim(-8, 112)
+    axes.flat[0].legend(fontsize=7, frameon=False)
+    figure.supxlabel("thousand steps of its own training", fontsize=8)
+    figure.savefig(DOCS / CURVES, dpi=110)
 
 
 if __name__ == "__main__":
-    {"measure": measure, "pictures": pictures, "write": write}[sys.argv[1]](*sys.argv[2:])
+    {"measure": measure, "pictures": pictures, "curves": curves, "write": write}[sys.argv[1]](*sys.argv[2:])

@@ -3,23 +3,29 @@
 import errno
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from etude.curriculum.saves import write_text
+from etude.curriculum.saves import make_folder, write_text
 from etude.curriculum.suite import Suite, read_suite
 from etude.envs.errors import RequestError
 
 _MAY_GROW = ("seeds", "regimes")
 _MAY_GO_ON = ("orders",)  # their runs are named by their places
 _MAY_CHANGE = ("wandb",)
-_ASIDE = ".suite.yaml.aside"  # what a claim that was cut short leaves
+_OWN = (".suite.yaml.aside", ".holder", "..holder.aside")  # what a claim that was cut short leaves, or is held by
 
 
-def claim_folder(suite: Suite, study: Path) -> None:
+def claim_folder(suite: Suite, study: Path, check: Callable[[], object] = lambda: None) -> None:
     """Make a study's folder, or go on with the one that is there, and write the resolved suite into it.
 
     An existing study may be given more seeds, regimes and orders, and other W&B settings; all else must be as it was.
+
+    Args:
+        suite: checked already.
+        study: its folder.
+        check: called before anything is written; raises what else there is against going on with an existing study.
 
     Raises:
         RequestError: the folder holds something else, or a study that differs, by the keys that do; nothing is changed.
@@ -27,8 +33,9 @@ def claim_folder(suite: Suite, study: Path) -> None:
     check_folder(study)
     if (study / "suite.yaml").exists():
         _compare(suite, study)
+        check()
     try:
-        study.mkdir(parents=True, exist_ok=True)
+        make_folder(study)
         write_text(study / "suite.yaml", suite.to_yaml())
     except OSError as error:
         raise _refusal(study, error) from error
@@ -53,6 +60,14 @@ def check_folder(study: Path) -> None:
         raise _refusal(study, error) from error
 
 
+def holds(suite: Suite, study: Path) -> bool:
+    """Whether a folder is a study of exactly this suite, which was checked when it was begun."""
+    try:
+        return (study / "suite.yaml").read_text() == suite.to_yaml()
+    except (OSError, ValueError):
+        return False
+
+
 def _refusal(study: Path, error: OSError) -> RequestError:
     return RequestError(f"{study}: cannot be a study's folder: {error.strerror}; choose another --out")
 
@@ -60,7 +75,7 @@ def _refusal(study: Path, error: OSError) -> RequestError:
 def _check_holdings(study: Path) -> None:
     if not study.is_dir():
         raise RequestError(f"{study}: a file, not a folder; choose another --out")
-    if all(path.name == _ASIDE for path in study.iterdir()):
+    if all(path.name in _OWN for path in study.iterdir()):
         return
     if not (study / "suite.yaml").is_file():
         raise RequestError(f"{study}: holds something else, not a study; choose another --out")

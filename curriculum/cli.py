@@ -238,12 +238,16 @@ def run(
 
     On a cluster, profile.KEY=VALUE changes the profile, like profile.minutes=60.
     """
-    from etude.curriculum.claim import check_folder
+    from etude.curriculum.claim import check_folder, holds
     from etude.curriculum.launch.profile import load_profile, split_changes
     from etude.curriculum.suite import Suite, load_suite
 
     def folder(suite: Suite) -> Path:
         return out or Path("studies") / suite.name
+
+    def begun(suite: Suite) -> bool:
+        check_folder(folder(suite))
+        return holds(suite, folder(suite))
 
     of_suite, of_profile = split_changes(changes or ())
     if on == "local" and (profile is not None or of_profile):
@@ -251,7 +255,7 @@ def run(
 
         raise RequestError("a profile says what a cluster gives each run; with it goes --on slurm or --on ray")
     given_by_cluster = None if on == "local" else load_profile(on, profile, of_profile)
-    resolved = load_suite(suite, of_suite, lambda suite: check_folder(folder(suite)))
+    resolved = load_suite(suite, of_suite, begun)
     cores = len(os.sched_getaffinity(0))
     if dry_run:
         from etude.curriculum.launch.dry_run import show_dry_run

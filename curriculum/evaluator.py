@@ -9,7 +9,7 @@ from etude.curriculum.agents.protocol import Agent, act_finitely
 from etude.curriculum.observations import Envs, PartIdentity, TaskIdentity
 from etude.curriculum.records import Evaluation
 from etude.curriculum.suite import Suite
-from etude.envs import get_task
+from etude.envs import get_task, make_vector
 from etude.oracles import evaluation_seeds, rollout
 
 
@@ -63,7 +63,7 @@ class Evaluator:
 
 def task_envs(suite: Suite, task: str, number: int, **options: Any) -> Envs:
     """Environments of a task as the suite's agents see it, SAME_STEP unless the options of `make_vector` say else."""
-    envs = get_task(task).make_vector(number, **options)
+    envs = make_vector(task, number, **options)
     if suite.task_id == "hidden":
         return envs
     place, parts = suite.tasks.index(task), get_task(task).parts

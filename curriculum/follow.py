@@ -5,30 +5,34 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from statistics import mean
 
 from rich.console import Console
 
 from etude.curriculum.holding import holder
+from etude.curriculum.jobs import open_jobs
 from etude.curriculum.launch.display import make_display
 from etude.curriculum.launch.estimate import makespan
 from etude.curriculum.status import Status, study_status, study_statuses
+from etude.envs.errors import RequestError
 
-EVERY = 1.0
+EVERY, EVERY_IN_QUEUE = 1.0, 10.0
+"""Seconds between two looks: while something is at work, and while Slurm jobs wait for their turn."""
 
 
 def follow(study: Path, console: Console) -> None:
-    """Show the status, anew every second, until nobody is at work in the study: as a picture, or as lines.
+    """Show the status, again and again, until nobody is at work in the study: as a picture, or as lines.
 
     Raises:
         RequestError: the folder is no study.
     """
     with make_display(console) as display:
-        while _at_work(study):
+        while (pause := _pause(study)) is not None:
             statuses = study_statuses(study)
             display.show(statuses, seconds_left(statuses))
-            time.sleep(EVERY)
+            time.sleep(pause)
 
 
 def follow_as_json(study: Path) -> None:
@@ -37,15 +41,16 @@ def follow_as_json(study: Path) -> None:
     Raises:
         RequestError: the folder is no study.
     """
-    last, at_work = "", True
-    while at_work:
-        at_work = _at_work(study)
+    last = ""
+    while True:
+        pause = _pause(study)
         line = json.dumps(study_status(study), ensure_ascii=False, allow_nan=False)
         if line != last:
             print(line, flush=True)
         last = line
-        if at_work:
-            time.sleep(EVERY)
+        if pause is None:
+            return
+        time.sleep(pause)
 
 
 def seconds_left(statuses: Mapping[str, Status]) -> float | None:
@@ -58,6 +63,10 @@ def seconds_left(statuses: Mapping[str, Status]) -> float | None:
     return makespan([(s.of - s.step) / (s.speed or mean(speeds)) for s in (*running, *waiting)], len(running))
 
 
-def _at_work(study: Path) -> bool:
-    """Whether a command, or a worker of its own, is at work."""
-    return holder(study) is not None or any(status.state == "running" for status in study_statuses(study).values())
+def _pause(study: Path) -> float | None:
+    """Seconds to the next look: None where no command, no worker and no Slurm job that can be asked for is left."""
+    if holder(study) is not None or any(status.state == "running" for status in study_statuses(study).values()):
+        return EVERY
+    with suppress(RequestError):
+        return EVERY_IN_QUEUE if open_jobs(study) else None
+    return None

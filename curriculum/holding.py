@@ -1,7 +1,8 @@
 """Who is at work in a folder, on this machine or on another that shares it.
 
 On one machine a lock tells it, which ends with its process. Other machines see no lock, but a file `.holder` that says
-who it is and is touched every ten seconds: one not touched for a minute is of a machine or process that has died.
+who it is and is touched every ten seconds: one not touched for a minute is of a machine or process that has died. So is
+one of a time to come, as it stands there after a clock was set back.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _lock(handle: int) -> bool:
 def _other_machine(folder: Path) -> str | None:
     """Who holds the folder from another machine, whose lock is not seen here."""
     found = _read(folder / ".holder")
-    alive = found and found["host"] != os.uname().nodename and time.time() - float(found["touched"]) < STALE
+    alive = found and found["host"] != os.uname().nodename and abs(time.time() - float(found["touched"])) < STALE
     return found["who"] if alive else None
 
 

@@ -1,5 +1,6 @@
 """A suite's `imports`: modules or files of the user's that register tasks, agents, methods or metrics."""
 
+import ast
 import hashlib
 import importlib
 import importlib.util
@@ -12,6 +13,7 @@ from types import ModuleType
 from etude.envs.errors import RequestError, nearest
 
 _files: dict[str, ModuleType] = {}
+_folders: set[str] = set()
 
 
 def import_all(entries: Iterable[str], key: str = "imports") -> None:
@@ -54,6 +56,7 @@ def find_module(name: str) -> ModuleType:
 def _see_current_folder() -> None:
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
+    _folders.add(here)
 
 
 def _import_module(name: str, attribute: str | None = None) -> None:
@@ -72,11 +75,16 @@ def _import_file(path: Path) -> None:
     """Import a file as the module that others import by its stem, or, where that finds something else, on its own.
 
     What stands beside it can be imported from then on, unless something else has its name.
+
+    Raises:
+        RequestError: there is no such file, or it would import what stands beside another file in the place of its own.
     """
     if not path.is_file():
         raise RequestError("there is no such file")
     if (beside := str(path.parent)) not in sys.path:
         sys.path.append(beside)
+    _require_neighbours(path)
+    _folders.add(beside)
     found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
     if found is not None and found.origin == str(path):
         _files[path.stem] = importlib.import_module(path.stem)
@@ -93,3 +101,18 @@ def _import_file(path: Path) -> None:
             del sys.modules[name]
             raise
     _files[path.stem] = sys.modules[name]
+
+
+def _require_neighbours(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        for name in (name.partition(".")[0] for name in names):
+            own, found = path.with_name(f"{name}.py"), None
+            if own.is_file():
+                found = importlib.util.find_spec(name)
+            if found is None or found.origin is None or str(Path(found.origin).parent) not in _folders:
+                continue
+            if not own.samefile(found.origin):
+                raise RequestError(f"imports {name} from beside it, but {found.origin} has that name; rename one")

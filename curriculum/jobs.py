@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+
 from etude.curriculum.saves import write_text
 from etude.envs.errors import RequestError
 
@@ -17,6 +19,7 @@ ENDED = "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY P
 FORGOTTEN = "GONE"
 
 
+@with_config(ConfigDict(strict=True, extra="forbid"))
 @dataclass(frozen=True)
 class Jobs:
     """Jobs that were submitted for a study's runs.
@@ -33,6 +36,9 @@ class Jobs:
     def cancel(self) -> str:
         """The command that ends them all."""
         return "scancel " + " ".join(dict.fromkeys(job.split("_")[0] for job in self.ids.values()))
+
+
+_STORED = TypeAdapter(Jobs)
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,12 @@ def write_jobs(study: Path, ids: Mapping[str, str]) -> Jobs:
 def read_jobs(study: Path) -> Jobs | None:
     """The jobs that were last said to be at work in a study; None where there are none."""
     try:
-        return Jobs(**json.loads(_path(study).read_bytes()))
+        return _STORED.validate_json(_path(study).read_bytes())
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError) as error:
-        raise RequestError(f"{_path(study)}: cannot be read ({error}); delete it if no Slurm job is at work") from None
+    except ValidationError as error:
+        fault = error.errors()[0]["msg"]
+        raise RequestError(f"{_path(study)}: cannot be read ({fault}); delete it if no Slurm job is at work") from None
 
 
 def forget_jobs(study: Path) -> None:

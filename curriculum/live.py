@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 import warnings
 
@@ -44,7 +45,8 @@ def show_episodes(watch: Watch) -> list[Moment]:
         raise RequestError("--live: shows tabletop tasks alone; take --out FILE instead")
     model = drawn_model(env.task.cubes, env.task.furniture)
     data = mujoco.MjData(model)
-    ends = []
+    ends: list[Moment] = []
+    others = threading.enumerate()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # The error says it.
@@ -71,4 +73,6 @@ def show_episodes(watch: Watch) -> list[Moment]:
             time.sleep(max(0.0, (1.0 if moment.last else 1 / watch.rate) - (time.perf_counter() - started)))
             if not viewer.is_running():
                 break
+    for thread in set(threading.enumerate()).difference(others):
+        thread.join(10)  # The viewer's own: the process would crash if it ended while the window is being closed.
     return ends

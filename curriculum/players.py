@@ -15,7 +15,7 @@ from etude.curriculum.imports import import_all
 from etude.curriculum.observations import Envs
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
-from etude.envs import RequestError, RunError, get_task
+from etude.envs import RequestError, RunError, get_task, make_vector
 from etude.envs.errors import nearest
 from etude.oracles.policies import Policy, oracle_policy, random_policy, zero_policy
 
@@ -57,8 +57,8 @@ def find_player(task: str, policy: str) -> Player:
         "random": lambda envs, episode, seed: random_policy(task, envs, [seed]),
         "zero": lambda envs, episode, seed: zero_policy(envs),
     }
-    spec = get_task(task)
-    return Player(policy, lambda **options: spec.make_vector(1, **options), begin[policy])
+    get_task(task)
+    return Player(policy, lambda **options: make_vector(task, 1, **options), begin[policy])
 
 
 def _stored(task: str, folder: Path) -> Player:
@@ -105,6 +105,8 @@ def _policy_folder(policy: str) -> Path:
         run, step = RunFolder(path.parent.parent), path.name
     else:
         run, step = RunFolder(path), None
+    if path.suffix in (".zip", ".pkl", ".pth") and path.is_file():
+        raise RequestError(f"policy {policy!r}: is pickled, as Stable-Baselines3 saves: it would run code; not loaded")
     if not run.path.is_dir():
         raise RequestError(f"policy {policy!r}: no run's folder, nor one of {', '.join(SCRIPTED)}")
     if (run.path / "suite.yaml").is_file():

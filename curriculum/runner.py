@@ -26,7 +26,7 @@ from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
 from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations
 from etude.curriculum.repair import remove_damaged_saves
-from etude.curriculum.saves import naming, sync, write_folder, write_save, write_text
+from etude.curriculum.saves import naming, newest_step, sync, write_folder, write_save, write_text
 from etude.curriculum.status import Status, read_status, write_status
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -89,7 +89,7 @@ class _Run:
         self.folder, self.suite, self.plan = folder, suite, plan_run(suite, self.name.group)
         self.references = _read_references(folder)
         self.seconds = {"learning": 0.0, "evaluation": 0.0, "saving": 0.0}
-        self.status = Status(state="running", of=self.plan.segments[-1].end)
+        self.status = Status(state="running", step=newest_step(folder.save), of=self.plan.segments[-1].end)
         self.last_save = 0.0
 
     def finish(self) -> bool:
@@ -98,12 +98,12 @@ class _Run:
         Raises:
             RunError: it could not be done.
         """
-        self.began, self.began_at = time.perf_counter(), 0
+        self.began, self.began_at = time.perf_counter(), self.status.step
         try:
             self._show()
             self._play()
         except _Stopped:
-            self._show(state="pending", speed=None, reason=f"stopped and saved at step {self.status.step:,}")
+            self._show(state="pending", speed=None, reason=f"stopped and saved at step {self.status.step:,}", lost=0)
             return False
         except _TakenOver:
             raise
@@ -145,6 +145,7 @@ class _Run:
         keep_evaluations(self.folder.evaluations, step)
         _keep_lines(self.folder.training, step)
         if state is None:
+            self.status, self.began_at = replace(self.status, step=0), 0  # No save was whole.
             attach(self.method, self.agent)
             self._checkpoint(self.plan.zero, policy=True)
         else:

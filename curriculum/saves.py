@@ -64,6 +64,14 @@ def _aside_file(path: Path) -> Path:
     return path.with_name(f".{path.stem}.aside{path.suffix}")
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are not there, and have their names on the disk before going on."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        sync(made.parent)
+
+
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Make a folder in one step, fsynced, in the place of one that is there.
 
@@ -73,7 +81,8 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """
     aside = _aside(folder)
     shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir(parents=True)
+    make_folder(folder.parent)
+    aside.mkdir()
     with naming(folder):
         write(aside)
         for path in sorted(aside.rglob("*")):

@@ -34,6 +34,7 @@ class Status:
         speed: environment steps a second since this process took the run up, evaluation and saves included.
         seconds: spent so far on `learning`, `evaluation` and `saving` (records, saves, policies).
         reason: why it diverged, failed, or stands still.
+        lost: steps it had learnt past its newest save when it was stopped; None where it was not stopped.
         exact: false once it has gone on from a save whose environments could not be restored, with new episodes there.
     """
 
@@ -43,8 +44,9 @@ class Status:
     of: Count = 0
     scores: dict[str, float] = field(default_factory=dict)
     speed: Annotated[float, Field(ge=0.1)] | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, Annotated[float, Field(ge=0)]] = field(default_factory=dict)
     reason: str | None = None
+    lost: Count | None = None
     exact: bool = True
 
     @property
@@ -89,9 +91,9 @@ def run_status(run: RunFolder) -> Status:
         if status.state == "running":
             step = newest_step(run.save)
             where = f"the save of step {step:,}" if step else "the beginning"
-            lost = step != status.step
+            lost = max(0, status.step - step)
             told = f" at step {status.step:,}; goes on from {where}" if lost else AGAIN
-            return replace(status, state="pending", step=step, speed=None, reason=f"stopped{told}")
+            return replace(status, state="pending", step=step, speed=None, reason=f"stopped{told}", lost=lost)
     return status
 
 
@@ -130,6 +132,6 @@ def study_status(study: Path) -> dict[str, Any]:
             {"run": name, "state": status.state, "step": status.step, "steps": status.of, "task": status.task}
             | {"scores": status.scores, "score": status.score, "speed": status.speed, "seconds": status.seconds}
             | {"seconds_left": status.seconds_left, "reason": status.reason}
-            | {"exact": status.exact, "job": jobs.get(name)}
+            | {"lost": status.lost, "exact": status.exact, "job": jobs.get(name)}
         )
     return {"study": str(study), "runs": rows}

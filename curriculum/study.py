@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from etude.curriculum.holding import Hold, hold, holder
+from etude.curriculum.saves import make_folder
 from etude.envs.errors import RunError
 
 
@@ -66,7 +67,7 @@ class RunFolder:
         Raises:
             RunError: another process executes it.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         with hold(self.path, patience) as got:
             if got is None:
                 raise RunError(f"{self.path}: another process executes this run ({holder(self.path)})")

@@ -202,9 +202,7 @@ class Suite(_Settings):
         return dump(self.model_dump())
 
 
-def load_suite(
-    name_or_path: str, overrides: Sequence[str] = (), check_folder: Callable[[Suite], None] | None = None
-) -> Suite:
+def load_suite(name_or_path: str, overrides: Sequence[str] = (), begun: Callable[[Suite], bool] | None = None) -> Suite:
     """The suite of a YAML file, with overrides applied, defaults written, and everything checked.
 
     Its imports are imported first, so that what they register can be found.
@@ -212,8 +210,9 @@ def load_suite(
     Args:
         name_or_path: a suite of ours by name (`quick`), or the path of a YAML file.
         overrides: changes as `key=value`, as in `seeds=[0,1]` or `agent.parameters.learning_rate=3e-4`.
-        check_folder: called before the method and the agent are checked, which takes seconds; raises RequestError
-            where the suite's folder cannot be a study's.
+        begun: called before the method and the agent are checked, which takes seconds; raises RequestError where the
+            suite's folder cannot be a study's, and says whether it holds a study of this suite already. Then they were
+            checked, and are not again, unless they are a user's own code.
 
     Raises:
         RequestError: the first thing wrong, in one line.
@@ -225,8 +224,9 @@ def load_suite(
         settings = _with_absolute_imports(override(settings, overrides), Path.cwd())
         _check_tasks(settings)
         suite = _build(settings)
-    if check_folder is not None:
-        check_folder(suite)
+    checked = begun is not None and begun(suite)
+    if checked and not suite.imports and ":" not in suite.agent.algorithm + suite.method:
+        return suite
     with _faults_of(f"suite {shortened(name_or_path)}"):
         _check_training(suite)
     return suite

@@ -9,9 +9,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,8 +30,12 @@ Mode = Literal["online", "offline", "disabled"]
 
 SERVER_TIMEOUT = 5.0
 """Seconds that W&B's server gets to answer when a run begins, and to take the rest when it ends."""
-PATIENCE = 8
-"""Seconds after which W&B is given up where its own timeouts do not hold."""
+PROMPT = 2.0
+"""Seconds that a run may take to begin, or to end, as often as it likes: a server that is well needs no more."""
+WAITING = 16.0
+"""Seconds beyond that which all the runs of a feed may wait together; what is not sent then is written offline."""
+GRACE = 3.0
+"""Seconds past its own timeouts after which W&B is given up."""
 
 # These would make our runs another's, or silence them: the suite decides. Keys, hosts and proxies are the user's.
 _NOT_INHERITED = {
@@ -84,19 +89,30 @@ def _feed_apart(study: Path, mode: Mode, project: str) -> tuple[str | None, bool
         "WANDB_DATA_DIR": str(folder / "data"),
     }
     command = [sys.executable, "-P", "-m", "etude.curriculum.wandb_sink", str(study), mode, project]
-    with (folder / "feed.log").open("wb") as log:
-        fed = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=environment)
-    said = fed.stdout.decode(errors="replace").splitlines()
-    if fed.returncode == _DONE:
+    with (folder / "feed.log").open("wb") as log, (folder / "feed.out").open("w+b") as out:
+        # What it prints goes to a file: W&B's own service inherits a pipe, and would hold it open.
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=environment, process_group=0
+        ) as fed:
+            try:
+                code = fed.wait()
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(fed.pid, signal.SIGKILL)  # W&B's service goes on sending for as long as it likes.
+        out.seek(0)
+        said = out.read().decode(errors="replace").splitlines()
+    (folder / "feed.out").unlink()
+    if code == _DONE:
         return None, True
-    if fed.returncode == _WRONG_REQUEST:
+    if code == _WRONG_REQUEST:
         raise RequestError(said[-1])
-    if fed.returncode == -signal.SIGALRM:
-        return f"it did not answer for {PATIENCE} s", False
+    if code == -signal.SIGALRM:
+        return "it did not answer in time", False
     fault = said[0] if said else f"the feeding process failed, see {study / 'wandb' / 'feed.log'}"
-    return fault, fed.returncode == _WRITTEN_OFFLINE
+    return fault, code == _WRITTEN_OFFLINE
 
 
+AGGREGATE = "aggregate"
 _DONE, _FAILED, _WRONG_REQUEST, _WRITTEN_OFFLINE = range(4)
 
 
@@ -108,9 +124,10 @@ def _main(study: Path, mode: Mode, project: str) -> int:
         print(error)
         return _WRONG_REQUEST
     attempts: tuple[Mode, ...] = ("online", "offline") if mode == "online" else (mode,)
+    fed: set[str] = set()
     for attempt in attempts:
         try:
-            _feed(curves, attempt, project)
+            _feed(curves, attempt, project, fed)
         except Exception as error:  # whatever W&B raises, the study goes on
             lines = [*filter(None, str(error).splitlines()), type(error).__name__]
             print(lines[0].rstrip(". "))
@@ -119,19 +136,22 @@ def _main(study: Path, mode: Mode, project: str) -> int:
     return _FAILED
 
 
-def _feed(curves: Curves, mode: Mode, project: str) -> None:
-    sink = _Sink(curves, mode, project)
+def _feed(curves: Curves, mode: Mode, project: str, fed: set[str]) -> None:
+    """Feed the runs and the aggregate that are not among `fed`, and add them to it one by one."""
+    sink = _Sink(curves, mode, project, fed)
     staged_before = [path for path in (curves.study / "wandb" / "data").rglob("*") if path.is_file()]
     for regime, records in curves.regimes.items():
         for row, seed in enumerate(records.seeds):
-            if np.isnan(records.returns[row]).all():
+            name = f"{regime}-seed{seed}"
+            if name in fed or np.isnan(records.returns[row]).all():
                 continue
-            with sink.run(f"{regime}-seed{seed}", regime) as run:
+            with sink.run(name, regime) as run:
                 _log(run, _rows(StudyView(curves, (seed,)), regime))
                 if seed in records.unfinished:
                     run.summary["unfinished"] = records.unfinished[seed]
-    with sink.run("aggregate", "aggregate") as run:
-        _log_aggregate(run, curves)
+    if AGGREGATE not in fed:
+        with sink.run(AGGREGATE, AGGREGATE) as run:
+            _log_aggregate(run, curves)
     for path in staged_before:
         path.unlink()
 
@@ -183,13 +203,14 @@ def _log_aggregate(run: Any, curves: Curves) -> None:
 class _Sink:
     """Where the runs of one feed go."""
 
-    def __init__(self, curves: Curves, mode: Mode, project: str):
+    def __init__(self, curves: Curves, mode: Mode, project: str, fed: set[str]):
         study = curves.study.resolve()
         config = curves.suite.model_dump(mode="json")
         self._folder = study / "wandb"
         self._about: dict[str, Any] = {"mode": mode, "project": project, "config": config, "group": study.name}
         self._others = [regime for regime in curves.regimes if regime != "sequential"]
         self._token = _token(self._folder / "id")
+        self._fed, self._waited = fed, 0.0
 
     @contextmanager
     def run(self, name: str, job_type: str) -> Iterator[Any]:
@@ -198,22 +219,47 @@ class _Sink:
 
         run_id = f"{name}-{self._token}"
         earlier = list(self._folder.glob(f"*run-*-{run_id}*"))
-        with _alarm():
-            run = wandb.init(name=name, id=run_id, job_type=job_type, settings=self._settings(), **self._about)
+        patience = self._patience()
+        with self._waiting(patience):
+            run = wandb.init(name=name, id=run_id, job_type=job_type, settings=self._settings(patience), **self._about)
         run.define_metric("global_step")
         for keys in ("score/*", "success/*", "return/*", *(f"{regime}/*" for regime in self._others)):
             run.define_metric(keys, step_metric="global_step")
         yield run
-        with _alarm():
+        with self._waiting(patience):
             run.finish()
+        self._fed.add(name)
         for folder in earlier:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _settings(self) -> Any:
+    def _patience(self) -> float:
+        """Seconds that the server gets to begin a run, and as many to end it.
+
+        Raises:
+            TimeoutError: all runs together have waited too long already.
+        """
+        left = WAITING - self._waited if self._about["mode"] == "online" else 2 * SERVER_TIMEOUT
+        if left < 1:
+            raise TimeoutError(f"too slow, {len(self._fed)} runs were waited for")
+        return min(SERVER_TIMEOUT, left / 2)
+
+    @contextmanager
+    def _waiting(self, patience: float) -> Iterator[None]:
+        """End this process where the block takes longer, even where it waits inside C."""
+        began = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, patience + GRACE)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._waited += max(0.0, time.monotonic() - began - PROMPT)
+
+    def _settings(self, patience: float) -> Any:
         import wandb
 
         return wandb.Settings(
             root_dir=str(self._folder.parent),
+            reinit="create_new",  # Else a run that did not end would be taken for the next one.
             use_dot_wandb=False,
             silent=True,
             console="off",
@@ -226,18 +272,10 @@ class _Sink:
             x_disable_viewer=True,
             x_save_requirements=False,
             x_transaction_log_flush_interval=1.0,
-            init_timeout=SERVER_TIMEOUT,
-            finish_timeout=SERVER_TIMEOUT,
+            init_timeout=patience,
+            finish_timeout=patience,
             finish_timeout_raises=True,
         )
-
-
-@contextmanager
-def _alarm() -> Iterator[None]:
-    """End this process if the block takes too long, even where it waits inside C."""
-    signal.alarm(PATIENCE)
-    yield
-    signal.alarm(0)
 
 
 def _token(path: Path) -> str:
@@ -248,4 +286,6 @@ def _token(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(_main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))  # type: ignore[arg-type]
+    _code = _main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])  # type: ignore[arg-type]
+    sys.stdout.flush()
+    os._exit(_code)  # W&B would wait here for what it has given up.

@@ -88,12 +88,7 @@ class Watch:
         )
         self._reference, self.measured = _reference(task, self._player)
         self.title = f"{task}, {self._player.name}"
-        try:
-            self.envs = self._player.make(autoreset_mode=AutoresetMode.NEXT_STEP, render_mode=render_mode)
-        except (RequestError, RunError):
-            raise
-        except Exception as error:
-            raise RequestError(f"task {task!r}: cannot be drawn ({type(error).__name__}: {error})") from error
+        self.envs = self._player.make(autoreset_mode=AutoresetMode.NEXT_STEP, render_mode=render_mode)
         self.rate = float(self.envs.metadata.get("render_fps") or RATE)
 
     def play(self) -> Iterator[Moment]:

@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,9 +24,10 @@ sys.exit(etude_command.main())
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("module", ["etude", "torch"])
-def test_it_can_be_stopped_while_it_still_imports(number: signal.Signals, module: str) -> None:
+def test_it_can_be_stopped_while_it_still_imports(tmp_path: Path, number: signal.Signals, module: str) -> None:
     program = STOPPED_WHILE_IMPORTING.format(module=module, number=int(number))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "etude: interrupted\n")
 
 

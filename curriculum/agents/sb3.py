@@ -89,6 +89,8 @@ class SB3Agent:
             else:
                 _cut_episodes(model)
             model.learning_starts = 0 if model.replay_buffer.size() else self._warm_up
+        elif isinstance(model, OnPolicyAlgorithm):
+            model.rollout_buffer.reset()  # No save holds the last task's: nobody shall see it here.
         model.set_env(SB3Envs(envs))
         model._current_progress_remaining = 1.0
         _, self._callback = model._setup_learn(budget, reset_num_timesteps=True)
@@ -134,7 +136,7 @@ class SB3Agent:
         return cast(torch.Tensor, low + (high - low) * (actions + 1) / 2)
 
     def latest_observations(self, count: int) -> NDArray[Any]:
-        """At most so many of the latest observations that were learnt from, (M, ...)."""
+        """At most so many of the latest observations that were learnt from, (M, ...); on-policy, of this task alone."""
         buffer = cast(Any, getattr(self._model, "rollout_buffer", None) or cast(Any, self._model).replay_buffer)
         shape = cast(Any, self._model.observation_space.shape)
         table = buffer.observations

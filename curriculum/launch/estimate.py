@@ -1,4 +1,4 @@
-"""How long a study will take, from a short measurement of one rollout with its update and one evaluation."""
+"""How long a study will take: as its runs have gone so far, or by a short measurement of learning and evaluation."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import mean
 
 from etude.curriculum.plan import RunName, plan_run
+from etude.curriculum.status import Status
 from etude.curriculum.suite import Suite, read_suite
 
 MEASURED = 0.8
@@ -32,6 +33,13 @@ class Cost:
         """The mean over the workers that measured side by side."""
         each = list(measurements)
         return cls(mean(m["step"] for m in each), mean(m["evaluation"] for m in each))
+
+    @classmethod
+    def so_far(cls, runs: Iterable[Status]) -> Cost | None:
+        """What a step has cost in runs that have begun, evaluations and saves included; None if none has."""
+        begun = [run for run in runs if run.step and any(run.seconds.values())]
+        spent = sum(sum(run.seconds.values()) for run in begun)
+        return cls(spent / sum(run.step for run in begun), 0.0) if begun else None
 
     def seconds(self, suite: Suite, name: RunName, done: int) -> float:
         """What is left of a run whose save is of step `done`; 0 where it has none."""

@@ -28,7 +28,7 @@ from etude.curriculum.saves import write_text
 from etude.curriculum.status import Status, read_status, run_status, steps_kept, write_status
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
-from etude.envs.errors import RequestError
+from etude.envs.errors import RequestError, RunError
 from etude.oracles.scores import score
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
@@ -54,20 +54,20 @@ def run_study(
     Raises:
         RequestError: the folder holds something else, another command is at work in it, or its references are of other
             tasks than the present ones.
-        RunError: references or the estimate could not be measured.
+        RunError: references could not be measured.
     """
     console = console or Console()
-    if not out.is_dir():
-        claim_folder(suite, out)
-    with _claimed(suite, out):
-        study = _Study(suite, StudyFolder(out), jobs, console, cluster)
-        try:
-            with _ended_in_order():
+    try:
+        with _ended_in_order():
+            if not out.is_dir():
+                claim_folder(suite, out)
+            with _claimed(suite, out):
+                study = _Study(suite, StudyFolder(out), jobs, console, cluster)
                 study.prepare()
                 study.run()
                 return study.finish()
-        except KeyboardInterrupt:
-            return INTERRUPTED
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 class _Study:
@@ -77,13 +77,15 @@ class _Study:
         self.suite, self.folder, self.console, self.cluster = suite, folder, console, cluster
         self.names = run_names(suite)
         self.ends = {name: plan_run(suite, name.group).segments[-1].end for name in self.names}
-        self.jobs, self.cost = jobs, Cost(0.0, 0.0)
+        self.jobs = jobs
+        self.cost: Cost | None = None
+        self.unwritten: dict[RunName, Status] = {}  # of runs whose status.json cannot be written
 
     def prepare(self) -> None:
         """Write what the study is run on, and check the records and references that are there."""
         if not self.folder.environment.exists():
             _write_json(self.folder.environment, describe_environment())
-        self.missing = self._missing_references()
+        self.missing = _missing_references(self.suite, self.folder)
         for name in self.names:
             for fault in mend(self.folder.run(name), self.suite, name):
                 self.console.print(f"{name}: {fault}", highlight=False, soft_wrap=True)
@@ -101,10 +103,20 @@ class _Study:
             with Pool(self.jobs) as pool:
                 self._measure_references(pool)
                 if self.cluster is None and self._open():
-                    self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
+                    self._estimate(pool)
                     self._execute(pool.give)
         if self.cluster is not None and self._open():
             self._execute(self.cluster.give)
+
+    def _estimate(self, pool: Pool) -> None:
+        """What a step costs, measured where no run tells; what fails meanwhile is for the runs to fail of."""
+        self.cost = Cost.so_far(self.statuses.values())
+        if self.cost is not None:
+            return
+        try:
+            self.cost = Cost.of(pool.ask_all({"measure": str(self.folder.path)}))
+        except (RequestError, RunError) as error:
+            self.console.print(f"no estimate: {error}", highlight=False, markup=False, soft_wrap=True)
 
     def _execute(self, give: Callable[[list[Order], Callable[[], None]], Iterator[Answer]]) -> None:
         names = sorted(self._open(), key=self._seconds_left, reverse=True)
@@ -120,7 +132,14 @@ class _Study:
             show()
 
     def finish(self) -> int:
-        """Metrics, figures, W&B, and the printed table; then what did not go well."""
+        """Metrics, figures, W&B, and the printed table; then, even where these fail, what did not go well."""
+        try:
+            self._show_results()
+        finally:
+            broken = self._tell_broken()
+        return FAILED if broken else DONE
+
+    def _show_results(self) -> None:
         from etude.curriculum.metrics.compute import measure_study
         from etude.curriculum.metrics.curves import load_curves
         from etude.curriculum.report.figures import draw_learning_curves
@@ -133,19 +152,22 @@ class _Study:
         draw_learning_curves(curves, path / "figures")
         feed_study(path, self.suite.wandb.mode, self.suite.wandb.project)
         print_table(path, self.console, metrics)
+
+    def _tell_broken(self) -> bool:
+        """Print the runs that failed or diverged, and why; whether there are any."""
         broken = {name: s for name in self.names if (s := self._status(name)).state in ("failed", "diverged")}
         if broken:
             self.console.print(f"{len(broken)} of {len(self.names)} runs did not end well:", highlight=False)
         for name, status in broken.items():
             log = self.folder.run(name).log
             self.console.print(f"  {name} {status.state}: {status.reason} ({log})", highlight=False, soft_wrap=True)
-        return FAILED if broken else DONE
+        return bool(broken)
 
     def _open(self) -> list[RunName]:
         return [name for name in self.names if self.statuses[name].state not in ("done", "diverged")]
 
     def _status(self, name: RunName) -> Status:
-        return replace(run_status(self.folder.run(name)), of=self.ends[name])
+        return replace(self.unwritten.get(name) or run_status(self.folder.run(name)), of=self.ends[name])
 
     def _kept(self, name: RunName) -> int:
         return steps_kept(self.folder.run(name), self.statuses[name])
@@ -158,38 +180,13 @@ class _Study:
         told = status.state in ("failed", "diverged")
         if answer.error is not None and not folder.is_held() and (answer.died or not told):
             where = f"{status.task or 'before the first task'} at step {status.step:,}, seed {name.seed}"
-            write_status(folder.status, replace(status, state="failed", reason=f"{where}: {answer.error}", speed=None))
-
-    def _missing_references(self) -> list[str]:
-        from etude.oracles import fingerprint
-
-        stored = self._stored_references()
-        for task in self.suite.tasks:
-            now = fingerprint(task, self.suite.evaluation.episodes)
-            then = stored[task]["fingerprint"] if task in stored else now
-            if then != now:
-                differing = ", ".join(key for key in now if then.get(key) != now[key])
-                raise RequestError(
-                    f"{self.folder.references}: {task} has changed since this study began ({differing}); "
-                    "choose another --out"
-                )
-        return [task for task in self.suite.tasks if task not in stored]
-
-    def _stored_references(self) -> dict[str, Any]:
-        path = self.folder.references
-        if not path.exists():
-            return {}
-        try:
-            stored = dict(json.loads(path.read_bytes()))
-            for entry in stored.values():
-                dict(entry["fingerprint"])
-                score((), entry)
-        except RequestError as error:
-            raise RequestError(f"{path}: {error}") from None
-        except (ValueError, TypeError, KeyError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise RequestError(f"{path}: cannot be read ({reason}); delete it to have it measured again") from None
-        return stored
+            reason = answer.error.removeprefix(f"{name} failed: ")  # So it begins where the run knew the place itself.
+            reason = reason if reason != answer.error else f"{where}: {answer.error}"
+            failed = replace(status, state="failed", reason=reason, speed=None)
+            try:
+                write_status(folder.status, failed)
+            except OSError:
+                self.unwritten[name] = failed
 
     def _measure_references(self, pool: Pool) -> None:
         common = {"episodes": self.suite.evaluation.episodes, "imports": list(self.suite.imports)}
@@ -198,20 +195,21 @@ class _Study:
         for entry in found.values():
             score((), entry)
         if found:
-            stored = self._stored_references() | found
+            stored = _stored_references(self.folder) | found
             _write_json(self.folder.references, {task: stored[task] for task in self.suite.tasks})
 
     def _seconds_left(self, name: RunName) -> float:
         status = self.statuses[name]
         if status.speed and status.step:
             return (self.ends[name] - status.step) / status.speed
-        return self.cost.seconds(self.suite, name, self._kept(name))
+        # Where nothing was measured, the steps stand for the seconds: the longest run is still the first.
+        return (self.cost or Cost(1.0, 0.0)).seconds(self.suite, name, self._kept(name))
 
     def _all_seconds_left(self) -> float | None:
-        """Until all is done; None where that is a cluster's affair, whose machines and queue are not measured here."""
+        """Until all is done; None where it was not measured, as a cluster's machines and queue are not."""
         running = [name for name in self._open() if self.statuses[name].state == "running"]
         waiting = [name for name in self._open() if self.statuses[name].state == "pending"]
-        if self.cluster is not None:
+        if self.cost is None:
             return None
         return makespan([*map(self._seconds_left, running), *map(self._seconds_left, waiting)], self.jobs)
 
@@ -223,7 +221,7 @@ class _Study:
         self.console.print(f"{self.suite.name}: {runs}, {steps:,} steps", highlight=False)
         if len(self.suite.tasks) == 1 and {"sequential", "scratch"} <= set(self.suite.regimes):
             self.console.print("one task: sequential and scratch are the same training, and there is no FWT")
-        if self.cluster is None:
+        if self.cost is not None:
             seconds = makespan(map(self._seconds_left, names), self.jobs)
             speed = f"{1 / self.cost.step:,.0f} steps/s each, updates included"
             self.console.print(f"about {clock(seconds)} from now (measured: {speed})", highlight=False)
@@ -236,7 +234,7 @@ def _claimed(suite: Suite, out: Path) -> Iterator[None]:
         if got is None:
             raise RequestError(f"{out}: {holder(out)} is at work here; wait for it, or choose another --out")
         refuse_beside_jobs(out)
-        claim_folder(suite, out)
+        claim_folder(suite, out, lambda: _missing_references(suite, StudyFolder(out)))
         yield
 
 
@@ -257,6 +255,43 @@ def _ended_in_order() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _missing_references(suite: Suite, folder: StudyFolder) -> list[str]:
+    """The tasks whose references are still to be measured.
+
+    Raises:
+        RequestError: a task is not what it was when they were measured, or they cannot be read.
+    """
+    from etude.oracles import fingerprint
+
+    stored = _stored_references(folder)
+    for task in suite.tasks:
+        now = fingerprint(task, suite.evaluation.episodes)
+        then = stored[task]["fingerprint"] if task in stored else now
+        if then != now:
+            differing = ", ".join(key for key in now if then.get(key) != now[key])
+            raise RequestError(
+                f"{folder.references}: {task} has changed since this study began ({differing}); choose another --out"
+            )
+    return [task for task in suite.tasks if task not in stored]
+
+
+def _stored_references(folder: StudyFolder) -> dict[str, Any]:
+    path = folder.references
+    if not path.exists():
+        return {}
+    try:
+        stored = dict(json.loads(path.read_bytes()))
+        for entry in stored.values():
+            dict(entry["fingerprint"])
+            score((), entry)
+    except RequestError as error:
+        raise RequestError(f"{path}: {error}") from None
+    except (ValueError, TypeError, KeyError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise RequestError(f"{path}: cannot be read ({reason}); delete it to have it measured again") from None
+    return stored
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from etude.envs.errors import RunError
+from etude.envs.errors import RequestError, RunError
 
 Order = dict[str, Any]
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -30,6 +30,7 @@ class Answer:
         done: its result.
         error: why there is none.
         died: whether the worker's process ended over it.
+        wrong: whether it is the request that was wrong.
         traceback: of the error, where the worker told it.
     """
 
@@ -37,6 +38,7 @@ class Answer:
     done: Any = None
     error: str | None = None
     died: bool = False
+    wrong: bool = False
     traceback: str = ""
 
 
@@ -93,21 +95,24 @@ class Pool:
                     yield Answer(order, error=reason, died=True)
             elif order is not None:
                 answer = json.loads(line)
-                yield Answer(order, answer.get("done"), answer.get("error"), traceback=answer.get("traceback", ""))
+                yield Answer(order, **answer)
         idle()
 
     def ask_all(self, order: Order) -> list[Any]:
         """The results of one order given to all workers at once.
 
         Raises:
+            RequestError: what one of them was asked for was wrong.
             RunError: one of them failed.
         """
-        return [_result(answer) for answer in self.give([order] * len(self._workers))]
+        answers = list(self.give([order] * len(self._workers)))  # All of them, lest one be taken for a later order's.
+        return [_result(answer) for answer in answers]
 
     def ask_each(self, orders: Iterable[Order]) -> list[tuple[Order, Any]]:
         """Orders with their results, in the order of completion.
 
         Raises:
+            RequestError: what one of them was asked for was wrong.
             RunError: one of them failed.
         """
         return [(answer.order, _result(answer)) for answer in self.give(orders)]
@@ -115,7 +120,7 @@ class Pool:
 
 def _result(answer: Answer) -> Any:
     if answer.error is not None:
-        error = RunError(answer.error)
+        error = RequestError(answer.error) if answer.wrong else RunError(answer.error)
         error.add_note(answer.traceback)
         raise error
     return answer.done

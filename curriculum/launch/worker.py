@@ -6,8 +6,9 @@
     {"measure": "studies/quick"}                                       -> {"done": {...}}
     {"run": "studies/quick/runs/scratch-seed0"}                        -> {"done": null}
 
-or `{"error": "why", "traceback": "where"}`. It is kept for several runs since importing torch takes seconds. A run does
-not see what ran before it: all its randomness is seeded where it begins.
+or `{"error": "why", "wrong": false, "traceback": "where"}`, `wrong` being whether the request was. It is kept for
+several runs since importing torch takes seconds. A run does not see what ran before it: all its randomness is seeded
+where it begins.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from etude.envs.errors import RequestError, RunError, in_words
 
 
 def main() -> None:
@@ -41,14 +44,13 @@ def main() -> None:
         try:
             answer = {"done": _obey(order)}
         except (Exception, SystemExit) as error:  # A task's or an agent's own code may ask to exit.
-            answer = {"error": in_a_line(error), "traceback": traceback.format_exc()}
+            wrong = isinstance(error, RequestError)
+            answer = {"error": in_a_line(error), "wrong": wrong, "traceback": traceback.format_exc()}
         answers.write(json.dumps(answer) + "\n")
 
 
 def in_a_line(error: BaseException) -> str:
     """What a parent is told of an error."""
-    from etude.envs.errors import RequestError, RunError, in_words
-
     return " ".join(str(error).split()) if isinstance(error, RequestError | RunError) else in_words(error)
 
 
@@ -77,10 +79,11 @@ def _obey(order: dict[str, Any]) -> Any:
 def execute_logged(run_folder: Path, stop: Callable[[], bool] = lambda: False, patience: float = 0.0) -> bool:
     """Execute a run as `execute` does, and write what its process prints to the log in its folder."""
     from etude.curriculum.runner import execute
+    from etude.curriculum.saves import make_folder
     from etude.curriculum.study import RunFolder
 
     folder = RunFolder(run_folder)
-    folder.path.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.path)
     before = [os.dup(stream.fileno()) for stream in (sys.stdout, sys.stderr)]
     with folder.log.open("wb") as log:
         _redirect([log.fileno()] * 2)

@@ -36,7 +36,6 @@ register_oracle(NearOracle)
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The current folder, with a task in it; what is imported from it is forgotten."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(imports, "_files", {})
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)

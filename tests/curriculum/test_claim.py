@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,8 @@ def test_at_most_three_keys_that_differ_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_files_among_the_imports_may_move_and_not_be_others(tmp_path: Path) -> None:
+def test_files_among_the_imports_may_move_and_not_be_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     for name in ("here/tasks.py", "there/tasks.py", "there/others.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()

@@ -114,7 +114,7 @@ def test_more_seeds_train_only_those_and_another_suite_is_refused(smoke: Path) -
     refused = etude(smoke.parent.parent, "run", *SMALL, "seeds=[0]", "evaluation.episodes=3")
     assert refused.returncode == 2
     assert refused.stderr.endswith("holds another study, with evaluation.episodes 2, not 3; choose another --out\n")
-    grown = etude(smoke.parent.parent, "run", *SMALL, "seeds=[0,1]")
+    grown = etude(smoke.parent.parent, "run", *SMALL, "seeds=[0,1]", "--jobs=1")
     assert grown.returncode == 0, grown.stderr
     after = records(smoke)
     assert {name: after[name] for name in before} == before

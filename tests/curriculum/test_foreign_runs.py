@@ -5,11 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 
-from etude import Oracle, TaskSpec, register_environment, register_oracle, register_task
+from etude import TaskSpec, register_environment, register_task
 from etude.curriculum.agents.sb3 import SB3Agent
 from etude.curriculum.cli import main
 from etude.curriculum.observations import EpisodeTally
@@ -18,7 +17,7 @@ from etude.curriculum.runner import execute
 from etude.curriculum.status import read_status, study_status
 from etude.curriculum.study import StudyFolder
 from etude.envs import make_vector
-from etude.envs.errors import RequestError, RunError
+from etude.envs.errors import RunError
 from tests.curriculum.conftest import SMALL
 
 MakeStudy = Callable[..., StudyFolder]
@@ -122,37 +121,6 @@ def test_a_suites_tasks_share_their_spaces(tmp_path: Path, capsys: pytest.Captur
     assert main(["run", str(tmp_path / "suite.yaml")]) == 2
     error = capsys.readouterr().err
     assert "tasks: observations of reach are Box" in error and "but of pole Box" in error and error.count("\n") == 1
-
-
-def test_an_oracle_no_better_than_failing_stops_a_study_before_it_trains(
-    make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from rich.console import Console
-
-    from etude.curriculum.launch.local import _Study
-    from etude.curriculum.suite import read_suite
-
-    class Stands(Oracle):
-        task = "pole"
-
-        def act(self, privileged: dict[str, Any]) -> Any:
-            return np.zeros((self.size, 1), np.float32)
-
-    register_oracle(Stands)
-    study = make_study(tasks=["pole"])
-    at_work = _Study(read_suite(study.path), study, 1, Console(quiet=True), None)
-    at_work.missing = ["pole"]
-
-    class Here:
-        def ask_each(self, orders: list[dict[str, Any]]) -> Any:
-            from etude.oracles import measure_references
-
-            for order in orders:
-                yield order, measure_references(order["references"]["task"], order["references"]["episodes"])
-
-    with pytest.raises(RequestError, match="task 'pole': no score, since .* is not above its floor, .*, by enough to"):
-        at_work._measure_references(Here())  # type: ignore[arg-type]
-    assert not study.references.exists()
 
 
 def test_a_spec_of_a_batched_environment_is_a_task() -> None:

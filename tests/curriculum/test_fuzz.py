@@ -102,12 +102,22 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return study
 
 
+def copied(whole: Path, folder: Path) -> Path:
+    """A study of its own for one example, in the place of the last one's."""
+    study = folder / "study"
+    shutil.rmtree(study, ignore_errors=True)
+    shutil.copytree(whole, study)
+    return study
+
+
 FILES = [
     "suite.yaml",
     "references.json",
     "runs/sequential-seed0/evaluations.jsonl",
     "runs/sequential-seed0/status.json",
+    "jobs.json",
 ]
+JOBS = b'{"by": "me@here", "ids": {"sequential-seed0": "12_0"}}'
 
 
 @FUZZ
@@ -115,10 +125,8 @@ FILES = [
 def test_a_study_with_a_damaged_file_is_read_or_refused_in_one_line(
     whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], data: st.DataObject, file: str
 ) -> None:
-    study = tmp_path / "study"
-    shutil.rmtree(study, ignore_errors=True)
-    shutil.copytree(whole, study)
-    content = (whole / file).read_bytes()
+    study = copied(whole, tmp_path)
+    content = JOBS if file == "jobs.json" else (whole / file).read_bytes()
     if file.endswith(".json") and data.draw(st.booleans(), label="other values"):
         content = json.dumps(data.draw(changed(json.loads(content)))).encode()
     else:
@@ -135,6 +143,44 @@ def test_a_study_with_a_damaged_file_is_read_or_refused_in_one_line(
         load_curves(study)
     except RequestError as error:
         one_line(error)
+
+
+MEASURED = [
+    *FILES[1:4],
+    *(f"runs/sequential-seed0/{name}" for name in ("cost.json", "training.jsonl", "save/run.json")),
+]
+COUNTED = {
+    "reach": {"learning": {"operations": 640, "steps": 64, "warm_up": 0}, "method": {"operations": 1, "steps": 9}}
+}
+OTHERS = {
+    "cost.json": {"peak_mem": 9, "flops": COUNTED, "flops_an_action": 7, "trainable_params": None, "model_bytes": 5},
+    "training.jsonl": {"step": 20, "task": "reach", "return": 1.0},
+    "run.json": {"step": 20, "scores": {}, "seconds": {"learning": 1.0}},
+    "environment.json": {"python": "3.11", "packages": {"mujoco": "4.0"}},
+}
+
+
+@settings(FUZZ, max_examples=25)
+@given(data=st.data(), file=st.sampled_from([*MEASURED, "environment.json"]))
+def test_metrics_and_report_of_a_study_with_a_damaged_file_come_or_are_refused_in_one_line(
+    whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], data: st.DataObject, file: str
+) -> None:
+    study = copied(whole, tmp_path)
+    path = study / file
+    path.parent.mkdir(exist_ok=True)
+    content = json.dumps(OTHERS[path.name]).encode() + b"\n" if path.name in OTHERS else path.read_bytes()
+    if file.endswith(".json") and data.draw(st.booleans(), label="other values"):
+        path.write_bytes(json.dumps(data.draw(changed(json.loads(content)) | VALUES)).encode())
+    else:
+        path.write_bytes(data.draw(damaged(content)))
+    code = cli.main(["metrics", str(study), "--json"])
+    printed, error = capsys.readouterr()
+    assert (code, error) == (0, "") or (code == 2 and error.count("\n") == 1), error
+    if code == 0:
+        json.loads(printed, parse_constant=refuse)
+    if file == "environment.json" or data.draw(st.integers(0, 9), label="report at 0") == 0:  # It takes its time.
+        assert cli.main(["report", str(study)]) == code
+    assert "ETUDE_TRACEBACK" not in capsys.readouterr().err
 
 
 def refuse(constant: str) -> None:

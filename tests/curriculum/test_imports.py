@@ -1,6 +1,7 @@
 import importlib
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,13 +43,17 @@ register_oracle(NearOracle)
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, and what is imported from it is forgotten."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder; what is imported from it, and nothing else, is forgotten: torch bears no second import."""
     monkeypatch.setattr(imports, "_files", {})
+    monkeypatch.setattr(imports, "_folders", set())
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    before = dict(sys.modules)
+    yield tmp_path
+    for name, module in list(sys.modules.items()):
+        if str(tmp_path) in repr(module):
+            del sys.modules[name]
+    sys.modules.update(before)
 
 
 @pytest.mark.parametrize("entries", [["lab.py"], ["lab"], []])
@@ -155,3 +160,14 @@ def test_a_worker_finds_what_its_parent_found(here: Path, make_study: MakeStudy)
     orders = [{"run": str(study.run("scratch-seed0").path)} for study in (near, far)]
     with Pool(1) as pool:
         assert [answer.error for answer in pool.give(orders)] == [None, None]
+
+
+def test_a_file_does_not_take_another_ones_neighbour_for_its_own(here: Path) -> None:
+    for folder in ("one", "two"):
+        (here / folder).mkdir()
+        (here / folder / "gains.py").write_text(f"FROM = {folder!r}")
+        (here / folder / f"{folder}_tasks.py").write_text("from gains import FROM")
+    first, second = (str(here / folder / f"{folder}_tasks.py") for folder in ("one", "two"))
+    import_all([first, first])
+    with pytest.raises(RequestError, match="two_tasks.py: imports gains from beside it, but .*one/gains.py has that"):
+        import_all([second])

@@ -1,8 +1,11 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from etude.curriculum import cli, follow
 from etude.curriculum.jobs import forget_jobs, jobs_in_words, read_jobs, refuse_beside_jobs, write_jobs
 from etude.curriculum.status import study_status
 from etude.curriculum.study import StudyFolder
@@ -34,6 +37,32 @@ def test_jobs_that_wait_or_run_hold_the_study_and_are_shown_beside_their_runs(
     assert [row["job"] for row in study_status(study)["runs"]] == ["Slurm job 12_0: pending (Resources)", None]
     with pytest.raises(RequestError, match="Slurm jobs 12_0 of .*@.* are at work here; .* scancel 12 ends them"):
         refuse_beside_jobs(study)
+
+
+def test_a_study_whose_jobs_only_wait_in_the_queue_is_watched_until_they_have_ended(
+    squeue: Callable[[str], None],
+    make_study: Callable[..., StudyFolder],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    study = make_study().path
+    write_jobs(study, IDS)
+    looks = iter(["echo '12_0|PENDING|Priority'", "true"])
+    monkeypatch.setattr(follow, "time", SimpleNamespace(sleep=lambda _: squeue(next(looks))))
+    squeue("echo '12_0|PENDING|Resources'; echo '12_1|PENDING|Resources'")
+    assert cli.main(["status", str(study), "--watch", "--json"]) == 0
+    seen = [json.loads(line)["runs"][0]["job"] for line in capsys.readouterr().out.splitlines()]
+    assert seen == ["Slurm job 12_0: pending (Resources)", "Slurm job 12_0: pending (Priority)", None]
+
+
+@pytest.mark.parametrize("to_do", [["--watch"], ["--watch", "--json"]], ids=str)
+def test_where_slurm_cannot_be_asked_a_study_is_shown_once(
+    squeue: Callable[[str], None], make_study: Callable[..., StudyFolder], to_do: list[str]
+) -> None:
+    study = make_study().path
+    write_jobs(study, IDS)
+    squeue("exit 1")
+    assert cli.main(["status", str(study), *to_do]) == 0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -67,6 +68,21 @@ def test_success_is_marked_in_a_caption() -> None:
         without, marked = (captioned(frame, width) for frame in list(play())[3:5])
         green = [np.asarray(image)[-2, -2].tolist() for image in (without, marked)]
         assert green == [[255, 255, 255], [0, 117, 79]]
+
+
+def test_the_score_is_drawn_in_everywhere() -> None:
+    frame = next(play())
+    for width in (320, 640):
+        low, high = (np.asarray(captioned(replace(frame, tally=f"score {score}"), width)) for score in ("3.0", "97.5"))
+        assert np.array_equal(low[: width * 3 // 5], high[: width * 3 // 5]) and not np.array_equal(low, high)
+    low, high = (
+        np.asarray(
+            contact_sheet(lambda tally=tally: (replace(frame, tally=tally) for frame in play()), Sheet(2, 2, 99))
+        )
+        for tally in ("score 3.0", "score 97.5")
+    )
+    changed = np.flatnonzero((low != high).any(axis=(1, 2)))
+    assert changed.min() < 22 and changed.max() > low.shape[0] - 22  # in the heading, and below the pictures
 
 
 def test_a_title_too_long_is_written_smaller_and_stays_inside() -> None:

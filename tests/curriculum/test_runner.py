@@ -17,7 +17,7 @@ from etude.curriculum.claim import claim_folder
 from etude.curriculum.plan import plan_run
 from etude.curriculum.records import read_evaluations
 from etude.curriculum.runner import execute
-from etude.curriculum.saves import write_save
+from etude.curriculum.saves import newest_step, write_save
 from etude.curriculum.status import read_status, run_status
 from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -221,13 +221,41 @@ def test_a_run_that_is_asked_to_stop_saves_between_checkpoints_and_goes_on_to_th
         calls = iter(range(1, 100))
         assert not execute(stopped.path, stop=lambda calls=calls, asked=asked: next(calls) == asked)
         status = run_status(stopped)
-        assert (status.state, status.reason) == ("pending", f"stopped and saved at step {status.step}")
+        assert (status.state, status.lost) == ("pending", 0)
+        assert status.reason == f"stopped and saved at step {status.step}"
         steps.append(status.step)
     assert steps == [192, 256, 384]
     assert execute(stopped.path)
     assert stopped.evaluations.read_bytes() == undisturbed.evaluations.read_bytes()
     assert stopped.training.read_bytes() == undisturbed.training.read_bytes()
     assert same(policy_of(stopped, 512), policy_of(undisturbed, 512))
+
+
+def test_a_run_that_goes_on_stands_at_its_save_from_the_first_moment_on(
+    make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_study().run("scratch-seed0")
+    assert not execute(run.path, stop=lambda: True)
+    saved, shown = newest_step(run.save), []
+    monkeypatch.setattr("etude.curriculum.runner.write_status", lambda _, status: shown.append(status.step))
+    execute(run.path)
+    assert saved > 0 and shown[0] == saved and shown == sorted(shown)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_run_whose_method_rehearses_is_stopped_at_every_checkpoint_and_has_the_same_records(
+    make_study: MakeStudy, agent: str
+) -> None:
+    changes = {"method": "clone", **AGENTS[agent]}
+    undisturbed, stopped = (make_study(name, **changes).run("sequential-seed0") for name in ("undisturbed", "stopped"))
+    assert execute(undisturbed.path)
+    steps = []
+    while not execute(stopped.path, stop=lambda: True):
+        steps.append(read_status(stopped.status).step)
+    assert steps == [64, 128, 192]
+    assert stopped.evaluations.read_bytes() == undisturbed.evaluations.read_bytes()
+    assert stopped.training.read_bytes() == undisturbed.training.read_bytes()
+    assert same(policy_of(stopped, 256), policy_of(undisturbed, 256))
 
 
 def test_a_run_that_another_machine_took_over_leaves_its_folder_to_it(
@@ -239,7 +267,8 @@ def test_a_run_that_another_machine_took_over_leaves_its_folder_to_it(
     other = json.dumps({"who": "process 7 on far-away", "host": "far-away"})
 
     def take_over() -> bool:
-        (run.path / ".holder").write_text(other)
+        (run.path / "aside").write_text(other)
+        (run.path / "aside").replace(run.path / ".holder")  # At once, as holders are written.
         run.status.write_text("theirs")
         time.sleep(0.1)
         return False
@@ -434,6 +463,7 @@ def test_a_full_disk_is_told_with_the_path_and_that_the_run_goes_on(
     make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_study().run("scratch-seed0")
+    run.path.mkdir(parents=True)
 
     def full(handle: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

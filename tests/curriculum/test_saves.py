@@ -1,10 +1,11 @@
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from etude.curriculum import saves
-from etude.curriculum.saves import find_save, write_folder, write_save
+from etude.curriculum.saves import find_save, make_folder, write_folder, write_save
 
 
 def writer(text: str):  # type: ignore[no-untyped-def]
@@ -61,6 +62,23 @@ def test_a_damaged_save_is_noticed_and_the_one_before_taken(
     assert find_save(tmp_path) == (tmp_path / "512", {tmp_path / "1024": fault})
     damage(tmp_path / "512")
     assert find_save(tmp_path) == (None, dict.fromkeys((tmp_path / "1024", tmp_path / "512"), fault))
+
+
+def test_a_new_folder_is_fsynced_into_each_one_above_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced, fsync = [], os.fsync
+
+    def note(handle: int) -> None:
+        synced.append(Path(os.readlink(f"/proc/self/fd/{handle}")))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    make_folder(tmp_path / "study" / "runs")
+    assert set(synced) == {tmp_path, tmp_path / "study"}
+    synced.clear()
+    make_folder(tmp_path / "study" / "runs")
+    assert not synced
+    write_save(tmp_path / "study" / "save", 512, writer("whole"))
+    assert {tmp_path / "study", tmp_path / "study" / "save"} <= set(synced)
 
 
 def test_a_folder_takes_the_place_of_the_one_before(tmp_path: Path) -> None:

@@ -33,12 +33,13 @@ def test_a_run_whose_process_is_gone_is_pending_and_says_so(make_study: Callable
         assert run_status(run).state == "running"
     status = run_status(run)
     assert (status.state, status.step, status.speed) == ("pending", 0, None)
-    assert status.reason == "stopped at step 64; goes on from the beginning"
+    assert (status.reason, status.lost) == ("stopped at step 64; goes on from the beginning", 64)
     (run.save / "32").mkdir(parents=True)
-    assert run_status(run).step == 32
+    assert (run_status(run).step, run_status(run).lost) == (32, 32)
     assert run_status(run).reason == "stopped at step 64; goes on from the save of step 32"
     (run.save / "64").mkdir()
     assert (run_status(run).step, run_status(run).reason) == (64, "stopped; the same command goes on")
+    assert run_status(run).lost == 0
 
 
 def test_the_status_of_a_study_is_a_row_a_run(make_study: Callable[..., StudyFolder]) -> None:

@@ -12,7 +12,7 @@ from etude.curriculum.suite import Suite, load_suite, read_suite
 from etude.envs import get_task
 from etude.envs.errors import RequestError
 
-KNOWN = "known: pick-place, quick, retrieve, smoke, stack-from-table, stow, tidy"
+KNOWN = "known: pick-place, put-away, quick, retrieve, smoke, stack-from-table, stow, tidy"
 MINIMAL = """
     name: mine
     tasks: [reach, press-button]
@@ -394,3 +394,13 @@ def test_regimes_that_a_suite_cannot_have_are_refused(tmp_path: Path) -> None:
     assert fault(
         "tasks=[reach, press-button, open-drawer, lift, carry, place, push, stack]", "budget=40_960", "orders=1_001"
     ) == ("orders is 1_001, must be at most 1_000")
+
+
+def test_what_was_checked_when_a_study_was_begun_is_not_checked_again_but_a_users_own_code(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    unfit = "budget=2_049"
+    assert set(load_suite(path, [unfit], lambda _: True).budget.values()) == {2049}
+    with pytest.raises(RequestError, match="no multiple"):
+        load_suite(path, [unfit], lambda _: False)
+    with pytest.raises(RequestError, match="cannot be imported"):
+        load_suite(path, [unfit, "method=nowhere_to_be_found:Method"], lambda _: True)

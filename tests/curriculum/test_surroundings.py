@@ -13,7 +13,7 @@ import pytest
 from etude.curriculum import cli
 from etude.curriculum.claim import claim_folder
 from etude.curriculum.runner import execute
-from etude.curriculum.status import read_status
+from etude.curriculum.status import read_status, study_status
 from etude.curriculum.study import RunFolder, StudyFolder
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RunError
@@ -87,6 +87,31 @@ def test_a_run_on_a_full_disk_ends_and_goes_on_where_there_is_room_again(
     (disk / "ballast").unlink()
     execute(run.path)
     assert same(faults, study, undisturbed)
+
+
+@pytest.mark.slow
+def test_a_command_on_a_full_disk_says_what_failed_and_goes_on_where_there_is_room_again(
+    faults: ModuleType,
+    disk: Path,
+    undisturbed: StudyFolder,
+    suite_of: Callable[..., Suite],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    study = StudyFolder(disk / "study")
+    claim_folder(suite_of(), study.path)
+    command = ["run", str(study.path / "suite.yaml"), "--jobs=1", "--out", str(study.path)]
+    (disk / "ballast").write_bytes(bytes(shutil.disk_usage(disk).free - 130 * 1024))
+    assert cli.main(command) == 1
+    printed, error = capsys.readouterr()
+    assert "2 of 2 runs did not end well:" in printed
+    assert error == f"etude: {study.path}/metrics.json: No space left on device; the same command goes on\n"
+    for row in study_status(study.path)["runs"]:
+        assert row["state"] == "failed" and row["reason"].count(" at step ") == 1
+        assert row["reason"].endswith("No space left on device; the same command goes on")
+    (disk / "ballast").unlink()
+    assert cli.main(command) == 0
+    names = [name for name in faults.contents(undisturbed.path) if name.startswith("runs/")]
+    assert all((study.path / name).read_bytes() == (undisturbed.path / name).read_bytes() for name in names) and names
 
 
 def test_no_command_breaks_on_a_full_disk(

@@ -1,9 +1,12 @@
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -12,12 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from etude.curriculum import cli
 from etude.curriculum.metrics.compute import compute_metrics
 from etude.curriculum.metrics.curves import load_curves
 from etude.curriculum.metrics.view import StudyView
 from etude.curriculum.plan import run_names
 from etude.curriculum.records import read_evaluations
-from etude.curriculum.wandb_sink import feed_study
+from etude.curriculum.study import StudyFolder
+from etude.curriculum.wandb_sink import GRACE, PROMPT, WAITING, feed_study
 from etude.envs.errors import RequestError
 from etude.oracles.scores import score
 from tests.curriculum.studies import make_suite, realistic, write_run, write_study
@@ -77,6 +82,15 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_run(study, suite, "sequential", 2, realistic(suite), state="failed", reason="out of memory", until=50)
     assert feed_study(study)
     return study
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """Seconds that feeding `FEW` takes where nothing is waited for."""
+    few = write_study(tmp_path_factory.mktemp("usual") / "study", FEW, realistic(FEW))
+    begun = time.perf_counter()
+    assert feed_study(few, "offline")
+    return time.perf_counter() - begun
 
 
 @pytest.fixture(scope="module")
@@ -229,8 +243,60 @@ class Silent(Refusing):
         time.sleep(30)
 
 
+class Slow(Refusing):
+    """A server that does all it is asked, each time a second later."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        time.sleep(1)
+        asked = json.loads(body) if self.path == "/graphql" else {}
+        answer = json.dumps({"data": self.data(asked.get("operationName"), asked.get("variables"))}).encode()
+        with suppress(BrokenPipeError):
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+    do_PUT = do_POST
+
+    def data(self, operation: str | None, given: Any) -> dict[str, Any]:
+        if operation == "UpsertBucket":
+            project = {"id": "1", "name": given["project"], "entity": {"id": "2", "name": "me"}}
+            bucket = {"id": "3", "name": given["name"], "historyLineCount": 0, "project": project}
+            return {"upsertBucket": {"bucket": bucket, "inserted": True}}
+        if operation == "CreateRunFiles":
+            files = [{"name": name, "uploadUrl": f"http://{self.headers['host']}/{name}"} for name in given["files"]]
+            return {"createRunFiles": {"runID": given["run"], "uploadHeaders": [], "files": files}}
+        return {}
+
+
+def test_a_server_that_answers_slowly_costs_a_bounded_time_in_all_and_the_rest_is_written_offline(
+    usual: float, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = write_study(tmp_path / "study", FEW, realistic(FEW))
+    begun = time.perf_counter()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as listening:
+        Thread(target=listening.serve_forever, daemon=True).start()
+        monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{listening.server_address[1]}")
+        monkeypatch.setenv("WANDB_API_KEY", KEY)
+        assert not feed_study(study, "online")
+        waited = time.perf_counter() - begun
+        listening.shutdown()
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("warning: W&B (online): ")
+    assert line.endswith(f"; written offline, to be sent with: wandb sync {study}/wandb/offline-run-*")
+    offline = folders_of(study).keys()
+    sent = {path.name.split("-", 2)[2].rsplit("-", 1)[0] for path in (study / "wandb").glob("run-*") if path.is_dir()}
+    names = {str(name) for name in run_names(FEW)}
+    assert "aggregate" in offline and offline | sent == names | {"aggregate"}
+    assert not offline & sent
+    assert waited < usual + WAITING + GRACE + 2 * PROMPT * len(names), "a run may be as slow as is usual"
+
+
 @pytest.mark.parametrize(("server", "reason"), [(Refusing, "invalid key"), (Silent, "Timed out"), (None, "refused")])
 def test_a_server_that_fails_costs_a_line_and_its_timeout(
+    usual: float,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -247,11 +313,9 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
     monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{listening.server_address[1]}")
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     begun = time.perf_counter()
-    assert feed_study(study, "offline")
-    fed = time.perf_counter()
     assert not feed_study(study, "online")
     # What a dead server may cost in all, beside what feeding costs anyway.
-    assert time.perf_counter() - fed < (fed - begun) + 20
+    assert time.perf_counter() - begun < usual + 20
     if server is not None:
         listening.shutdown()
         listening.server_close()
@@ -270,6 +334,19 @@ def test_a_server_that_fails_costs_a_line_and_its_timeout(
     }
 
 
+def test_a_study_whose_wandb_is_dead_ends_well(
+    make_study: Callable[..., StudyFolder], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{gone.getsockname()[1]}")
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    study = make_study(regimes=["scratch"], wandb={"mode": "online", "project": "small"}).path
+    assert cli.main(["run", str(study / "suite.yaml"), "--out", str(study)]) == 0
+    error = capfd.readouterr().err
+    assert error.startswith("warning: W&B (online): ") and error.count("\n") == 1
+    assert folders_of(study).keys() == {"scratch-seed0", "aggregate"}
+
+
 def test_no_key_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     study = write_study(tmp_path / "study", FEW, realistic(FEW))
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -278,15 +355,18 @@ def test_no_key_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str], monke
     assert "warning: W&B (online): No API key configured" in capfd.readouterr().err
 
 
-def test_a_feed_that_stands_still_is_ended(tmp_path: Path) -> None:
-    code = "import etude.curriculum.wandb_sink as sink, time; sink.PATIENCE = 1\nwith sink._alarm(): time.sleep(60)"
+def test_a_feed_that_stands_still_is_ended() -> None:
+    code = (
+        "import time, types, etude.curriculum.wandb_sink as sink\nsink.GRACE = 0.5\n"
+        "with sink._Sink._waiting(types.SimpleNamespace(_waited=0.0), 0.5): time.sleep(60)"
+    )
     assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGALRM
 
 
 @pytest.mark.parametrize(
     ("ends", "reason"),
     [
-        ("kill -ALRM $$", "it did not answer for 8 s"),
+        ("kill -ALRM $$", "it did not answer in time"),
         ("exit 9", "the feeding process failed, see {study}/wandb/feed.log"),
     ],
 )

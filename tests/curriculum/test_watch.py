@@ -105,6 +105,19 @@ def test_a_video_shows_what_moves_at_every_step(brief: str, tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
 
 
+def test_an_animation_shows_every_second_step(brief: str, tmp_path: Path) -> None:
+    register_oracle(BriefOracle)
+    (end,) = written(Watch(brief, "oracle"), tmp_path / "a.gif")
+    assert end.step == HORIZON
+    with Image.open(tmp_path / "a.gif") as image:
+        assert image.n_frames == HORIZON // 2 + 1  # type: ignore[attr-defined]
+        frames = []
+        for i in range(HORIZON // 2 + 1):
+            image.seek(i)
+            frames.append(np.asarray(image.convert("RGB")).astype(int)[:240])
+    assert all((abs(after - before) > 50).any() for before, after in zip(frames, frames[1:], strict=False))
+
+
 def test_a_contact_sheet_is_the_same_each_time_and_of_other_starts_another(brief: str, tmp_path: Path) -> None:
     for name, seed in (("a", None), ("b", None), ("c", 3)):
         ends = written(Watch(brief, "zero", 1, seed), tmp_path / f"{name}.png", moments=2, columns=2, width=100)
@@ -184,6 +197,14 @@ def test_a_run_that_cannot_be_watched_is_told_in_one_line(
     assert not (tmp_path / "a.png").exists()
 
 
+def test_a_pickled_policy_of_another_is_refused_with_what_it_would_do(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "model.zip").touch()
+    told = refused(capsys, ["reach", "--out", str(tmp_path / "a.png"), "--policy", str(tmp_path / "model.zip")])
+    assert "model.zip': is pickled, as Stable-Baselines3 saves: it would run code; not loaded" in told
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -215,7 +236,6 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     (tmp_path / "folder.png").mkdir()
     (tmp_path / "bare_of_tasks.py").touch()
@@ -298,5 +318,5 @@ def test_a_task_without_pictures_is_refused(monkeypatch: pytest.MonkeyPatch, tmp
     watch = Watch(foreign(monkeypatch, blind), "zero")
     with pytest.raises(RequestError, match="'swing': its environment gives no pictures in render_mode rgb_array"):
         written(watch, tmp_path / "a.png")
-    with pytest.raises(RequestError, match="'swing': cannot be drawn .TypeError: render_mode.."):
+    with pytest.raises(RequestError, match="task swing: its environment cannot be made: TypeError: render_mode."):
         Watch(foreign(monkeypatch, choosy), "zero")

@@ -135,6 +135,20 @@ def test_a_replay_buffer_that_files_cannot_hold_is_refused_by_name(tmp_path: Pat
         agent.save(tmp_path)
 
 
+@pytest.mark.parametrize(("algorithm", "parameters"), [("PPO", PPO), ("SAC", SAC | {"replay_buffer": "keep"})])
+def test_a_loaded_agent_shows_the_same_latest_observations_as_a_task_begins(
+    algorithm: str, parameters: dict[str, Any], tmp_path: Path
+) -> None:
+    agent, other = make(algorithm, parameters, pendulums()), make(algorithm, parameters, pendulums())
+    agent.begin_task("first", pendulums(), budget=64)
+    agent.learn(64)
+    agent.save(tmp_path)
+    other.load(tmp_path, "first", pendulums(), budget=64)
+    for each in (agent, other):
+        each.begin_task("second", pendulums(), budget=64)
+    assert np.array_equal(agent.latest_observations(20), other.latest_observations(20))
+
+
 def test_steps_are_exact_and_no_part_of_a_rollout_is_learnt() -> None:
     agent = make("PPO", PPO, pendulums())
     agent.begin_task("only", pendulums(), budget=640)

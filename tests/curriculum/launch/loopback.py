@@ -16,7 +16,7 @@ SlurmUser={user}
 SlurmdUser={user}
 SlurmctldPort={controller_port}
 AuthType=auth/none
-AuthInfo=cred_expire=2
+AuthInfo=cred_expire=5
 CredType=cred/none
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -28,7 +28,8 @@ SlurmdPidFile={folder}/slurmd.pid
 SlurmdSpoolDir={folder}/spool
 StateSaveLocation={folder}/state
 ReturnToService=2
-KillWait=5
+KillWait=1
+SchedulerParameters=sched_interval=1,sched_min_interval=0
 NodeName=one NodeHostname={host} NodeAddr=127.0.0.1 Port={node_port} CPUs={cpus} RealMemory={memory} State=UNKNOWN
 PartitionName=main Nodes=one Default=YES MaxTime=INFINITE State=UP
 """

@@ -5,9 +5,16 @@ import pytest
 
 from etude.curriculum.launch.estimate import Cost, makespan, measure
 from etude.curriculum.plan import RunName
+from etude.curriculum.status import Status
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RunError
+
+
+def test_a_study_that_has_begun_costs_what_its_runs_have_taken_so_far() -> None:
+    begun = Status(step=200, seconds={"learning": 8.0, "evaluation": 1.0, "saving": 1.0})
+    assert Cost.so_far([Status(), begun, Status(step=300, seconds={"learning": 15.0})]) == Cost(0.05, 0.0)
+    assert Cost.so_far([Status()]) is None
 
 
 def test_jobs_go_to_the_worker_that_is_free_first() -> None:

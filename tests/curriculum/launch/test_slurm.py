@@ -21,6 +21,7 @@ from etude.curriculum.status import study_status
 from etude.curriculum.study import StudyFolder
 from etude.curriculum.suite import Suite
 from etude.envs.errors import RequestError
+from etude.oracles import measure_references
 from tests.curriculum.launch.loopback import loopback_slurm, missing
 
 pytest.importorskip("submitit", reason="the extra slurm is not installed: pip install 'etude[slurm]'")
@@ -64,22 +65,35 @@ SIGNALLED = "subprocess.run(['scancel', '--signal={}', job], check=True); time.s
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A Slurm cluster of this machine alone, which commands find by SLURM_CONF."""
+    """A Slurm cluster of this machine alone, which commands find by SLURM_CONF, and which is asked every second."""
     with loopback_slurm(tmp_path_factory.mktemp("slurm")) as configuration, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLURM_CONF", str(configuration))
+        patch.setattr("etude.curriculum.launch.slurm.ASK_EVERY", 1.0)
         yield
 
 
-@pytest.fixture
-def acting_suite(tmp_path: Path, suite_of: Callable[..., Suite]) -> Callable[[dict[int, str]], Suite]:
-    """Makes a suite of one run of 8,192 steps and 512 updates, in which jobs act once where they are told to."""
+@pytest.fixture(scope="module")
+def references() -> str:
+    """Of the small suite's tasks, measured once."""
+    return json.dumps({task: measure_references(task, 2) for task in ("reach", "press-button")})
 
-    def make(acts: dict[int, str]) -> Suite:
+
+@pytest.fixture
+def acting_study(
+    tmp_path: Path, suite_of: Callable[..., Suite], references: str
+) -> Callable[[dict[int, str]], tuple[Suite, Path]]:
+    """Begins a study of one run of 8,192 steps and 512 updates, in which jobs act once where they are told to."""
+
+    def make(acts: dict[int, str]) -> tuple[Suite, Path]:
         name = f"acts_{os.urandom(4).hex()}"
         (tmp_path / f"{name}.py").write_text(METHOD.format(name=name, acts=acts))
-        evaluation = {"every": 8192, "episodes": 2}
-        imports = [str(tmp_path / f"{name}.py")]
-        return suite_of(budget=8192, evaluation=evaluation, regimes=["scratch"], method=name, imports=imports)
+        parameters = {"n_steps": 16, "batch_size": 32, "n_epochs": 2}
+        agent = {"algorithm": "PPO", "environments": 32, "parameters": parameters}
+        changes = {"method": name, "imports": [str(tmp_path / f"{name}.py")], "agent": agent, "regimes": ["scratch"]}
+        suite = suite_of(budget=8192, evaluation={"every": 8192, "episodes": 2}, **changes)
+        claim_folder(suite, tmp_path / "study")
+        (tmp_path / "study" / "references.json").write_text(references)
+        return suite, tmp_path / "study"
 
     return make
 
@@ -104,15 +118,14 @@ def jobs_of(study: Path) -> list[str]:
 
 
 def test_a_job_that_is_signalled_is_saved_requeued_and_resumed_to_the_same_bits(
-    slurm: None, acting_suite: Callable[[dict[int, str]], Suite], tmp_path: Path
+    slurm: None, acting_study: Callable[[dict[int, str]], tuple[Suite, Path]], tmp_path: Path
 ) -> None:
-    suite = acting_suite({100: SIGNALLED.format("USR2"), 300: SIGNALLED.format("TERM")})
-    study, whole = StudyFolder(tmp_path / "study"), StudyFolder(tmp_path / "whole").run("scratch-seed0")
-    claim_folder(suite, study.path)
+    suite, path = acting_study({100: SIGNALLED.format("USR2"), 300: SIGNALLED.format("TERM")})
+    study, whole = StudyFolder(path), StudyFolder(tmp_path / "whole").run("scratch-seed0")
     done, seen, hastened = threading.Event(), set(), set()
 
     def look() -> None:
-        while not done.wait(0.1):
+        while not done.wait(0.3):
             (row,) = study_status(study.path)["runs"]
             seen.add((row["state"], row["step"], (row["job"] or "").partition(": ")[2].partition(" ")[0]))
             if "begintime" in (row["job"] or "").lower() and row["step"] not in hastened:
@@ -143,34 +156,35 @@ def test_a_job_that_is_signalled_is_saved_requeued_and_resumed_to_the_same_bits(
 
 
 def test_a_run_that_slurm_does_not_requeue_gets_another_job(
-    slurm: None, acting_suite: Callable[[dict[int, str]], Suite], tmp_path: Path
+    slurm: None, acting_study: Callable[[dict[int, str]], tuple[Suite, Path]]
 ) -> None:
-    no_controller = "os.environ['SLURM_CONF'] = '/nowhere'; os.kill(os.getpid(), signal.SIGUSR2)"
-    code, text = run(acting_suite({100: no_controller}), tmp_path / "study")
+    refused = "subprocess.run(['scontrol', 'update', f'jobid={job}', 'requeue=0'], check=True)"
+    suite, study = acting_study({100: f"{refused}; os.kill(os.getpid(), signal.SIGUSR2)"})
+    code, text = run(suite, study)
     assert code == 0, text
-    first, second = sorted((tmp_path / "study" / "slurm").glob("*_0_log.err"))
-    assert "fatal: Unable to process configuration file" in first.read_text()
+    first, second = sorted((study / "slurm").glob("*_0_log.err"))
+    assert "Requested operation is presently disabled" in first.read_text()
     assert "error" not in second.read_text()
 
 
 def test_a_run_that_comes_to_its_time_limit_too_often_says_so(
-    slurm: None, acting_suite: Callable[[dict[int, str]], Suite], tmp_path: Path
+    slurm: None, acting_study: Callable[[dict[int, str]], tuple[Suite, Path]]
 ) -> None:
-    suite = acting_suite({100: SIGNALLED.format("USR2")})
-    code, text = run(suite, tmp_path / "study", "minutes=5", "requeues=0")  # Of five minutes all count as its end.
+    suite, study = acting_study({100: SIGNALLED.format("USR2")})
+    code, text = run(suite, study, "minutes=5", "requeues=0")  # Of five minutes all count as its end.
     assert code == 1
-    (row,) = study_status(tmp_path / "study")["runs"]
+    (row,) = study_status(study)["runs"]
     assert (row["state"], row["step"]) == ("failed", 2048)
     assert row["reason"].startswith(
         "press-button at step 2,048, seed 0: its job came to its time limit more often than"
     )
-    assert len(list((tmp_path / "study" / "slurm").glob("*_0_log.err"))) == 1
+    assert len(list((study / "slurm").glob("*_0_log.err"))) == 1
 
 
 def test_jobs_outlive_their_command_hold_the_study_and_end_as_it_says(
-    slurm: None, acting_suite: Callable[[dict[int, str]], Suite], tmp_path: Path
+    slurm: None, acting_study: Callable[[dict[int, str]], tuple[Suite, Path]], tmp_path: Path
 ) -> None:
-    suite, study = acting_suite({200: "time.sleep(600)"}), tmp_path / "study"
+    suite, study = acting_study({200: "time.sleep(600)"})
     (tmp_path / "suite.yaml").write_text(suite.to_yaml())
     command = ["run", str(tmp_path / "suite.yaml"), "--on", "slurm", "--out", str(study)]
     with subprocess.Popen([sys.executable, "-c", COMMAND, *command], text=True, stdout=subprocess.PIPE) as process:
@@ -191,19 +205,20 @@ def test_jobs_outlive_their_command_hold_the_study_and_end_as_it_says(
 
 
 def test_a_job_that_dies_is_told_as_a_failed_run(
-    slurm: None, acting_suite: Callable[[dict[int, str]], Suite], tmp_path: Path
+    slurm: None, acting_study: Callable[[dict[int, str]], tuple[Suite, Path]]
 ) -> None:
-    code, text = run(acting_suite({9: "os.kill(os.getpid(), 9)"}), tmp_path / "study")
+    suite, study = acting_study({9: "os.kill(os.getpid(), 9)"})
+    code, text = run(suite, study)
     assert code == 1
     assert "1 of 1 runs did not end well" in text
-    (row,) = study_status(tmp_path / "study")["runs"]
+    (row,) = study_status(study)["runs"]
     assert row["state"] == "failed"
     assert "Slurm job" in row["reason"] and "ended, failed (NonZeroExitCode): srun: " in row["reason"]
 
 
 def test_what_slurm_does_not_take_is_refused_in_its_words(
-    slurm: None, acting_suite: Callable[[dict[int, str]], Suite], tmp_path: Path
+    slurm: None, suite_of: Callable[..., Suite], tmp_path: Path
 ) -> None:
     with pytest.raises(RequestError, match="--on slurm: sbatch: error: invalid partition specified: nowhere"):
-        run(acting_suite({}), tmp_path / "study", "partition=nowhere")
+        run(suite_of(), tmp_path / "study", "partition=nowhere")
     assert json.loads((tmp_path / "study" / "references.json").read_text())
