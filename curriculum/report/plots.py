@@ -115,9 +115,9 @@ def _figure(
     import plotly.graph_objects as go
 
     layout: Plot = {
-        "xaxis": {"title": {"text": escape(across)}, "automargin": True, "nticks": 6},
-        "yaxis": {"title": {"text": escape(up)}, "automargin": True},
-        "margin": {"l": 8, "r": 16, "t": 60 if legend else 30, "b": 8},
+        "xaxis": {"title": {"text": escape(across), "font": {"size": 13}}, "automargin": True, "nticks": 6},
+        "yaxis": {"title": {"text": escape(up), "font": {"size": 13}}, "automargin": True},
+        "margin": {"l": 8, "r": 16, "t": 8, "b": 8},
         "shapes": list(shapes),
         "showlegend": legend,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
