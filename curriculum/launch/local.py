@@ -217,7 +217,7 @@ class _Study:
         steps = sum(self.ends[name] - self._kept(name) for name in names)
         begun = any(status.step or status.reason for status in (self.statuses[name] for name in self.names))
         where = f"{self.jobs} side by side" if self.cluster is None else f"a job each on {self.cluster.name}"
-        runs = f"{len(names)} runs{' to finish' if begun else ''}, {where}"
+        runs = f"{len(names)} run{'s' * (len(names) != 1)}{' to finish' if begun else ''}, {where}"
         self.console.print(f"{self.suite.name}: {runs}, {steps:,} steps", highlight=False)
         if len(self.suite.tasks) == 1 and {"sequential", "scratch"} <= set(self.suite.regimes):
             self.console.print("one task: sequential and scratch are the same training, and there is no FWT")

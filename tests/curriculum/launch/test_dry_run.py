@@ -73,5 +73,5 @@ def test_a_dry_run_counts_what_is_left_from_the_save(make_study: Callable[..., S
     show_dry_run(read_suite(study.path), study.path, None, load_profile("ray", None), console)
     assert isinstance(console.file, io.StringIO)
     printed = console.file.getvalue()
-    assert "small: 1 runs to do in" in printed and ", 64 steps" in printed
+    assert "small: 1 run to do in" in printed and ", 64 steps" in printed
     assert ["scratch-seed0", "64", "2"] in [line.split() for line in printed.splitlines()]

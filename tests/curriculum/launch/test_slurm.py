@@ -201,7 +201,7 @@ def test_jobs_outlive_their_command_hold_the_study_and_end_as_it_says(
     wait_until(lambda: study_status(study)["runs"][0]["job"] is None)
     assert study_status(study)["runs"][0]["state"] == "pending"
     code, text = run(suite, study)
-    assert code == 0 and "1 runs to finish, a job each on slurm" in text
+    assert code == 0 and "1 run to finish, a job each on slurm" in text
 
 
 def test_a_job_that_dies_is_told_as_a_failed_run(
