@@ -36,7 +36,11 @@ def show_dry_run(suite: Suite, out: Path, at_once: int | None, profile: Profile 
         episodes = suite.evaluation.episodes * sum(len(c.tasks) for c in plan.checkpoints_left(kept))
         rows.append((str(name), plan.segments[-1].end - kept, episodes))
     steps, episodes = (sum(column) for column in list(zip(*rows, strict=True))[1:]) if rows else (0, 0)
-    console.print(f"{suite.name}: {len(rows)} run{'s' * (len(rows) != 1)} to do in {out}, {steps:,} steps", highlight=False, soft_wrap=True)
+    console.print(
+        f"{suite.name}: {len(rows)} run{'s' * (len(rows) != 1)} to do in {out}, {steps:,} steps",
+        highlight=False,
+        soft_wrap=True,
+    )
     if not rows:
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
