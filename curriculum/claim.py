@@ -14,7 +14,7 @@ from etude.envs.errors import RequestError
 _MAY_GROW = ("seeds", "regimes")
 _MAY_GO_ON = ("orders",)  # their runs are named by their places
 _MAY_CHANGE = ("wandb",)
-_OWN = (".suite.yaml.aside", ".holder", "..holder.aside")  # what a claim that was cut short leaves, or is held by
+_OWN = (".suite.*.aside.yaml", ".holder", "..holder.*.aside")  # what a claim that was cut short leaves, or is held by
 
 
 def claim_folder(suite: Suite, study: Path, check: Callable[[], object] = lambda: None) -> None:
@@ -75,7 +75,7 @@ def _refusal(study: Path, error: OSError) -> RequestError:
 def _check_holdings(study: Path) -> None:
     if not study.is_dir():
         raise RequestError(f"{study}: a file, not a folder; choose another --out")
-    if all(path.name in _OWN for path in study.iterdir()):
+    if all(any(path.match(own) for own in _OWN) for path in study.iterdir()):
         return
     if not (study / "suite.yaml").is_file():
         raise RequestError(f"{study}: holds something else, not a study; choose another --out")

@@ -464,7 +464,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = app(list(arguments) or ["--help"], prog_name="etude", standalone_mode=False) or DONE
-        sys.stdout.flush()
+        if sys.stdout is not None:  # It may have been closed before.
+            sys.stdout.flush()
     except (Exception, SystemExit) as error:  # A task's or an agent's own code may ask to exit.
         if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):  # click exits on one.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,12 +3,13 @@
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import orjson
 
-from etude.curriculum.saves import naming, sync
+from etude.curriculum.saves import naming, sync, write_text
 from etude.envs.errors import RequestError
 
 
@@ -54,11 +55,26 @@ def read_evaluations(path: Path) -> list[Evaluation]:
 def keep_evaluations(path: Path, up_to: int) -> None:
     """Cut the record to the lines at steps <= `up_to`, aside and renamed: a resumed run makes the rest again."""
     kept = [e for e in read_evaluations(path) if e.step <= up_to]
-    aside = path.with_suffix(".aside")
+    aside = path.with_suffix(".aside")  # of the one process that holds the run
     aside.unlink(missing_ok=True)
     append_evaluations(aside, kept)
     os.replace(aside, path)
     sync(path.parent)
+
+
+def read_training(path: Path) -> list[tuple[int, str]]:
+    """The lines of a run's training statistics, each with its step; what cannot be read is left out."""
+    found = []
+    for line in path.read_text(errors="replace").split("\n") if path.exists() else ():
+        with suppress(ValueError, TypeError, KeyError):
+            found.append((int(json.loads(line)["step"]), line))
+    return found
+
+
+def keep_training(path: Path, up_to: int) -> None:
+    """Cut the training statistics to the lines at steps <= `up_to`, as `keep_evaluations` does the record."""
+    if path.exists():
+        write_text(path, "".join(f"{line}\n" for step, line in read_training(path) if step <= up_to))
 
 
 def _parse(line: bytes, path: Path, number: int) -> Evaluation:

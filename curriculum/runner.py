@@ -24,9 +24,9 @@ from etude.curriculum.joint import training_envs, training_seeds
 from etude.curriculum.methods import attach, get_method
 from etude.curriculum.observations import EpisodeTally
 from etude.curriculum.plan import Checkpoint, Segment, plan_run, run_names
-from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations
+from etude.curriculum.records import Evaluation, append_evaluations, keep_evaluations, keep_training
 from etude.curriculum.repair import remove_damaged_saves
-from etude.curriculum.saves import naming, newest_step, sync, write_folder, write_save, write_text
+from etude.curriculum.saves import naming, newest_step, sync, write_folder, write_save
 from etude.curriculum.status import Status, read_status, write_status
 from etude.curriculum.study import RunFolder
 from etude.curriculum.suite import Suite, read_suite
@@ -143,7 +143,7 @@ class _Run:
                 step = state["step"]
                 state = {key: state[key] for key in ("seconds", "scores")} | {"exact": state.get("exact", True)}
         keep_evaluations(self.folder.evaluations, step)
-        _keep_lines(self.folder.training, step)
+        keep_training(self.folder.training, step)
         if state is None:
             self.status, self.began_at = replace(self.status, step=0), 0  # No save was whole.
             attach(self.method, self.agent)
@@ -325,15 +325,3 @@ def _recorded(key: str, value: Any) -> float | None:
 def _read_references(folder: RunFolder) -> dict[str, Any]:
     path = folder.study.references
     return dict(json.loads(path.read_bytes())) if path.exists() else {}
-
-
-def _keep_lines(path: Path, up_to: int) -> None:
-    """Cut the training statistics to the lines at steps <= `up_to`; what cannot be read is left out."""
-    if not path.exists():
-        return
-    kept = []
-    for line in path.read_text(errors="replace").split("\n"):
-        with suppress(ValueError, TypeError, KeyError):
-            if json.loads(line)["step"] <= up_to:
-                kept.append(f"{line}\n")
-    write_text(path, "".join(kept))

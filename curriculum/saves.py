@@ -39,7 +39,7 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
         path: where it shall be.
         write: makes it, at a path with the same suffix.
     """
-    aside = _aside_file(path)
+    aside = _aside(path)
     try:
         with naming(path):
             write(aside)
@@ -54,14 +54,10 @@ def try_file(path: Path) -> None:
     Raises:
         OSError: it could not.
     """
-    aside = _aside_file(path)
+    aside = _aside(path)
     with naming(path):
         aside.touch()
         aside.unlink()
-
-
-def _aside_file(path: Path) -> Path:
-    return path.with_name(f".{path.stem}.aside{path.suffix}")
 
 
 def make_folder(folder: Path) -> None:
@@ -79,18 +75,26 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
         folder: where it shall be.
         write: fills an empty folder.
     """
-    aside = _aside(folder)
-    shutil.rmtree(aside, ignore_errors=True)
     make_folder(folder.parent)
+    aside = _aside(folder)
+    remove(aside)
     aside.mkdir()
     with naming(folder):
         write(aside)
         for path in sorted(aside.rglob("*")):
             sync(path)
         sync(aside)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove(folder)
     os.replace(aside, folder)
     sync(folder.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a folder with all that is in it, or a file; or nothing, where there is none."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_save(saves: Path, step: int, write: Callable[[Path], None]) -> None:
@@ -101,10 +105,8 @@ def write_save(saves: Path, step: int, write: Callable[[Path], None]) -> None:
         (folder / CHECKSUMS).write_text(json.dumps(_checksums(folder), indent=1) + "\n")
 
     write_folder(saves / str(step), write_with_checksums)
-    kept = _newest_first(saves)[:KEPT]
-    for other in saves.iterdir():
-        if other not in kept:
-            shutil.rmtree(other)
+    for older in _newest_first(saves)[KEPT:]:
+        remove(older)
 
 
 def find_save(saves: Path) -> tuple[Path | None, dict[Path, str]]:
@@ -169,4 +171,20 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def _aside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.aside")
+    """Where this process writes it aside, as another may at the same time; what dead ones have left is removed."""
+    begin, end = f".{path.stem}.{os.uname().nodename}-", f".aside{path.suffix}"
+    for left in path.parent.iterdir():
+        process = left.name.removeprefix(begin).removesuffix(end)
+        if left.name == f"{begin}{process}{end}" and process.isdecimal() and not _is_alive(int(process)):
+            remove(left)
+    return path.with_name(f"{begin}{os.getpid()}{end}")
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass
+    return True

@@ -37,3 +37,10 @@ def test_what_the_outputs_encoding_lacks_is_no_failure() -> None:
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert b"?" in done.stdout and done.stdout.isascii()
+
+
+def test_a_closed_output_is_no_failure() -> None:
+    program = "import sys, etude_command; sys.argv = ['etude', 'tasks']; sys.exit(etude_command.main())"
+    closed = ["bash", "-c", '"$@" >&-', "bash", sys.executable, "-c", program]
+    done = subprocess.run(closed, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -37,7 +37,7 @@ def make_display(console: Console) -> Display:
     return (
         LiveDisplay(console)
         if console.is_terminal
-        else PlainDisplay(partial(console.print, highlight=False, soft_wrap=True))
+        else PlainDisplay(partial(console.print, highlight=False, markup=False, soft_wrap=True))
     )
 
 

@@ -39,6 +39,7 @@ def show_dry_run(suite: Suite, out: Path, at_once: int | None, profile: Profile 
     console.print(
         f"{suite.name}: {len(rows)} run{'s' * (len(rows) != 1)} to do in {out}, {steps:,} steps",
         highlight=False,
+        markup=False,
         soft_wrap=True,
     )
     if not rows:
@@ -58,7 +59,7 @@ def show_dry_run(suite: Suite, out: Path, at_once: int | None, profile: Profile 
     place, what = ("Slurm", "job") if isinstance(profile, SlurmProfile) else ("Ray", "task")
     console.print(f"On {place}, a {what} a run, {together}, each with:", highlight=False)
     for key, value in _given(profile).items():
-        console.print(f"  {key}: {value}", highlight=False, soft_wrap=True)
+        console.print(f"  {key}: {value}", highlight=False, markup=False, soft_wrap=True)
     console.print("Nothing was made or submitted.", highlight=False)
 
 

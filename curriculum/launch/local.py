@@ -88,7 +88,7 @@ class _Study:
         self.missing = _missing_references(self.suite, self.folder)
         for name in self.names:
             for fault in mend(self.folder.run(name), self.suite, name):
-                self.console.print(f"{name}: {fault}", highlight=False, soft_wrap=True)
+                self.console.print(f"{name}: {fault}", highlight=False, markup=False, soft_wrap=True)
         self.statuses = {name: self._status(name) for name in self.names}
         self.jobs = max(1, min(self.jobs, len(self._open())))
 
@@ -154,13 +154,15 @@ class _Study:
         print_table(path, self.console, metrics)
 
     def _tell_broken(self) -> bool:
-        """Print the runs that failed or diverged, and why; whether there are any."""
-        broken = {name: s for name in self.names if (s := self._status(name)).state in ("failed", "diverged")}
+        """Print the runs that are not done, and why; whether there are any."""
+        broken = {name: s for name in self.names if (s := self._status(name)).state != "done"}
         if broken:
             self.console.print(f"{len(broken)} of {len(self.names)} runs did not end well:", highlight=False)
         for name, status in broken.items():
-            log = self.folder.run(name).log
-            self.console.print(f"  {name} {status.state}: {status.reason} ({log})", highlight=False, soft_wrap=True)
+            run = self.folder.run(name)
+            elsewhere = f"{who} is at work on it" if (who := holder(run.path)) else "not done"
+            told = f"  {name} {status.state}: {status.reason or elsewhere} ({run.log})"
+            self.console.print(told, highlight=False, markup=False, soft_wrap=True)
         return bool(broken)
 
     def _open(self) -> list[RunName]:

@@ -47,12 +47,17 @@ def write_page(page: Page, folder: Path, name: str = "report") -> Path:
     tables = folder / f"tables{suffix}"
     tables.mkdir(parents=True, exist_ok=True)
     for table in page.tables:
-        write_text(tables / f"{table.name}.csv", table.csv())
-        write_text(tables / f"{table.name}.tex", table.latex())
+        _write(tables / f"{table.name}.csv", table.csv())
+        _write(tables / f"{table.name}.tex", table.latex())
     draw_all(page, folder / f"figures{suffix}")
     path = folder / f"{name}.html"
-    write_text(path, render(page))
+    _write(path, render(page))
     return path
+
+
+def _write(path: Path, text: str) -> None:
+    """Write it, with a question mark for what no text can have, as the name of a folder may."""
+    write_text(path, text.encode(errors="replace").decode())
 
 
 def measured_tier(study: Path, of: Of) -> Tier:

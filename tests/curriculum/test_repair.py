@@ -1,9 +1,10 @@
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from etude.curriculum.plan import RunName
+from etude.curriculum.plan import RunName, plan_run
 from etude.curriculum.repair import mend
 from etude.curriculum.saves import write_save
 from etude.curriculum.status import read_status
@@ -19,6 +20,10 @@ def run(tmp_path: Path) -> RunFolder:
     """A run that is done, with the save of its end."""
     write_run(tmp_path, SUITE, "sequential", 0, lambda *_: 50.0)
     run = StudyFolder(tmp_path).run(NAME)
+    steps = [checkpoint.step for checkpoint in plan_run(SUITE, NAME.group).checkpoints]
+    run.training.write_text("".join(f'{{"step": {step}}}\n' for step in steps[1:]))
+    for end in (0, 20, 40):
+        run.policy(end).mkdir(parents=True)
     write_save(run.save, 20, lambda folder: None)
     write_save(run.save, 40, lambda folder: None)
     return run
@@ -62,6 +67,28 @@ def test_a_stopped_run_must_have_recorded_all_up_to_its_save(run: RunFolder) -> 
     run.evaluations.write_text("".join(whole[1:-2]))
     assert mend(run, SUITE, NAME) == ["its record lacks reach at step 0; it starts again from nothing"]
     assert not run.save.exists()
+
+
+@pytest.mark.parametrize(
+    ("lose", "fault"),
+    [
+        (lambda run: run.training.unlink(), "lacks step 10 in training.jsonl"),
+        (
+            lambda run: run.training.write_text(run.training.read_text().replace('"step": 30', '"stop": 30')),
+            "lacks step 30 in",
+        ),
+        (lambda run: run.policy(20).rmdir(), "lacks .*policies/20"),
+    ],
+    ids=["statistics lost", "a key spoilt", "a policy lost"],
+)
+def test_a_stopped_run_that_lost_what_stands_beside_its_record_starts_again(
+    run: RunFolder, lose: Callable[[RunFolder], object], fault: str
+) -> None:
+    lose(run)
+    assert mend(run, SUITE, NAME) == []  # A finished run may be kept without them.
+    run.status.unlink()
+    (told,) = mend(run, SUITE, NAME)
+    assert re.match(f"its record {fault}", told) and not run.save.exists()
 
 
 def test_a_run_that_a_process_executes_is_left_alone(run: RunFolder) -> None:

@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +35,42 @@ def test_a_save_that_was_not_finished_is_no_save(tmp_path: Path) -> None:
     assert find_save(tmp_path) == (tmp_path / "512", {})
     write_save(tmp_path, 1024, writer("again"))
     assert {path.name for path in tmp_path.iterdir()} == {"512", "1024"}
+
+
+def test_what_others_put_beside_the_saves_is_left_there(tmp_path: Path) -> None:
+    (tmp_path / ".DS_Store").touch()
+    (tmp_path / "1024").write_text("no folder")
+    for step in (512, 1024, 2048, 4096):
+        write_save(tmp_path, step, writer(str(step)))
+    assert {path.name for path in tmp_path.iterdir()} == {".DS_Store", "2048", "4096"}
+
+
+def test_processes_that_write_one_file_at_once_all_write_it_whole(tmp_path: Path) -> None:
+    program = """
+import sys
+from pathlib import Path
+from etude.curriculum.saves import write_file, write_text
+path, text = Path(sys.argv[1]), sys.argv[2] * 10_000
+for _ in range(200):
+    write_text(path, text, lasting=False)
+    write_file(path.with_suffix(".csv"), lambda aside: aside.write_text(text))
+    assert len(set(path.read_text())) == len(set(path.with_suffix(".csv").read_text())) == 1
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "a.json")]
+    writers = [subprocess.Popen([*command, letter], stderr=subprocess.PIPE) for letter in "abc"]
+    assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [(b"", 0)] * 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.json"]
+
+
+def test_what_a_process_that_is_gone_left_aside_is_removed(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    host = os.uname().nodename
+    left, others = tmp_path / f".a.{host}-{gone.pid}.aside.json", tmp_path / f".a.{host}-1.aside.json"
+    for path in (left, others):
+        path.write_text("half")
+    saves.write_text(tmp_path / "a.json", "whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", others.name}
 
 
 def flip_a_bit(save: Path) -> None:

@@ -194,11 +194,15 @@ def test_a_run_is_the_same_in_a_worker_after_another_run_and_alone(
     [
         ('raise RuntimeError("no memory left")', "press-button at step 128, seed 0: RuntimeError: no memory left"),
         (
+            'raise ValueError("no [/data/cfg] for it")',
+            "press-button at step 128, seed 0: ValueError: no [/data/cfg] for it",
+        ),
+        (
             "os.kill(os.getpid(), 9)",
             "press-button at step 128, seed 0: the worker process was ended by SIGKILL, as the system does",
         ),
     ],
-    ids=["raises", "is killed"],
+    ids=["raises", "raises in brackets", "is killed"],
 )
 def test_a_run_that_fails_is_told_and_the_others_finish(
     suite_of: SuiteOf, tmp_path: Path, act: str, reason: str
@@ -243,6 +247,17 @@ def test_a_run_whose_status_cannot_be_written_fails_alone(suite_of: SuiteOf, tmp
     assert code == 1 and "1 of 2 runs did not end well" in text
     assert "scratch-seed0 failed: before the first task at step 0, seed 0: " in text and "Is a directory" in text
     assert study_status(study.path)["runs"][1]["state"] == "done"
+
+
+@pytest.mark.usefixtures("kept_workers")
+def test_a_run_that_is_executed_elsewhere_is_told_and_is_no_success(suite_of: SuiteOf, tmp_path: Path) -> None:
+    suite, study = suite_of(), StudyFolder(tmp_path / "study")
+    claim_folder(suite, study.path)
+    with study.run("sequential-seed0").held():
+        code, text = run(suite, study.path)
+    assert code == 1 and "1 of 2 runs did not end well" in text
+    assert f"sequential-seed0 pending: process {os.getpid()} on " in text and " is at work on it" in text
+    assert run(suite, study.path)[0] == 0
 
 
 @pytest.fixture(scope="module")
@@ -332,7 +347,7 @@ def test_references_that_cannot_be_read_are_refused(suite_of: SuiteOf, tmp_path:
         run(suite_of(), tmp_path / "study")
 
 
-@pytest.mark.parametrize("left", [[], [".suite.yaml.aside"], [".holder", "..holder.aside"]], ids=str)
+@pytest.mark.parametrize("left", [[], [".suite.host-1.aside.yaml"], [".holder", "..holder.host-1.aside"]], ids=str)
 def test_a_folder_in_which_a_study_was_about_to_begin_is_taken(
     suite_of: SuiteOf, tmp_path: Path, left: list[str]
 ) -> None:

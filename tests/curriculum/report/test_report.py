@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +221,12 @@ def test_what_a_user_named_is_escaped(tmp_path: Path) -> None:
     assert [figure.one("h3").text for figure in page.all("figure")][:2] == ["$a_b$", task]
     assert "<img" not in json.dumps(list(plots(page).values()))
     assert r"\$a\_b\$" in (study / "tables/tasks-table.tex").read_text().replace(r"\allowbreak{}", "")
+
+
+def test_a_folder_whose_name_is_no_text_has_a_report(study: Path, tmp_path: Path) -> None:
+    copy = tmp_path / os.fsdecode(b"caf\xe9")
+    shutil.copytree(study, copy)
+    assert "caf?" in write_report(copy).read_text(encoding="utf-8")
 
 
 def test_a_study_half_done_shows_what_there_is_and_why_the_rest_is_not(tmp_path: Path) -> None:
