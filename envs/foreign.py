@@ -121,7 +121,10 @@ class ForeignVectorEnv(SyncVectorEnv[Any, Any]):
         for env in self.envs:
             assert isinstance(env, _Played)
             with retold("privileged", env.fault):
-                row = {word: np.asarray(value) for word, value in dict(self._privileged(env.unwrapped)).items()}
+                given = self._privileged(env.unwrapped)
+            if not isinstance(given, Mapping):
+                raise env.fault(f"privileged gives {given!r:.60}, must be a dict of arrays")
+            row = {word: np.asarray(value) for word, value in given.items()}
             shapes = {word: array.shape for word, array in row.items()}
             first = first if rows else shapes
             if shapes != first:
@@ -159,13 +162,17 @@ class _Played(gymnasium.Wrapper[Any, Any, Any, Any]):
     def _solved(self, info: Mapping[str, Any], over: bool) -> bool:
         if callable(self._success):
             with retold("success", self.fault):
-                return bool(self._success(self.env.unwrapped))
+                told = self._success(self.env.unwrapped)
+            return self._flag("its success gives", told)
         if over and self._success not in info:
             raise self.fault(f"its info has no {self._success!r} to say whether it was solved; it has {sorted(info)}")
-        told = info.get(self._success, False)
-        if np.size(told) != 1:
-            raise self.fault(f"its info says {told!r:.60} at {self._success!r}, must be whether it is solved")
-        return bool(told)
+        return self._flag(f"its info has at {self._success!r}", info.get(self._success, False))
+
+    def _flag(self, where: str, told: Any) -> bool:
+        """Whether it is solved; some environments say so with the numbers 1 and 0."""
+        if np.size(told) != 1 or np.asarray(told).item() not in (0, 1):
+            raise self.fault(f"{where} {told!r:.60}, must be True or False, whether it is solved")
+        return bool(np.asarray(told).item())
 
     def _number(self, reward: Any) -> float:
         try:

@@ -12,7 +12,8 @@ from gymnasium.spaces import Box
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from etude.envs import RequestError, stream_seed
+from etude.envs import RequestError, RunError, stream_seed
+from etude.envs.errors import nearest
 from etude.oracles.blame import told_of
 from etude.oracles.oracle import Oracle
 from etude.oracles.registry import get_floor, get_oracle
@@ -43,6 +44,8 @@ def scripted_policy(policy: type[Oracle], env: VectorEnv[Any, Any, Any]) -> Poli
     oracle.reset(np.arange(env.num_envs))
     shape = env.action_space.shape
 
+    name = f"task {policy.task!r}: its {role} {policy.__qualname__} gave actions"
+
     def act(observations: NDArray[Any]) -> NDArray[Any]:
         with told_of(f"task {policy.task}: privileged_state"):
             state = env.unwrapped.privileged_state()  # type: ignore[attr-defined]
@@ -50,8 +53,13 @@ def scripted_policy(policy: type[Oracle], env: VectorEnv[Any, Any, Any]) -> Poli
             if (found := np.shape(value))[:1] != (env.num_envs,):
                 told = f"privileged gives {word!r} of shape {found}, must be ({env.num_envs}, ...), a row a simulation"
                 raise RequestError(f"task {policy.task!r}: {told}")
-        given = oracle.act(state)
-        name = f"task {policy.task!r}: its {role} {type(oracle).__qualname__} gave actions"
+        try:
+            with told_of(f"oracle of {policy.task}"):
+                return checked(oracle.act(_Words(state)))
+        except (RequestError, RunError) as error:
+            raise type(error)(f"{error} (step {np.max(state.get('elapsed', 0))})") from error
+
+    def checked(given: Any) -> NDArray[Any]:
         try:
             actions = np.asarray(given)
             finite = np.isfinite(actions)
@@ -64,6 +72,19 @@ def scripted_policy(policy: type[Oracle], env: VectorEnv[Any, Any, Any]) -> Poli
         return actions
 
     return act
+
+
+class _Words(dict[str, Any]):
+    """The privileged state; a word that is not there brings the nearest."""
+
+    def __missing__(self, word: str) -> Any:
+        raise NoWordError(f"the privileged state has no word {word!r}; {nearest(word, self)}")
+
+
+class NoWordError(KeyError):
+    """What an oracle asked for is not in the privileged state."""
+
+    __str__ = Exception.__str__  # KeyError's puts it in quotes.
 
 
 def random_policy(task_id: str, env: VectorEnv[Any, Any, Any], seeds: Sequence[int]) -> Policy:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.envs.errors import RunError
+from etude.envs.errors import RequestError
 from etude.envs.tabletop.scene import SETPOINT_RATE
 from etude.oracles.oracle import Oracle, Privileged
 
@@ -47,17 +47,18 @@ class TabletopOracle(Oracle):
         """Actions, (N, 4), that take the finger tips where they should go.
 
         Raises:
-            RunError: what `aim` gives is of the wrong shape.
+            RequestError: what `aim` gives is of the wrong shape.
         """
         tcp = privileged["tcp"]
         moved = np.where(privileged["elapsed"][:, None] > 0, tcp - self._tcp, 0)
         self._tcp = tcp.copy()
         target, closed = self.aim(privileged, tcp + moved)
-        if np.shape(target) != tcp.shape or np.shape(closed) not in ((), (self.size,)):
-            raise RunError(
-                f"oracle of {self.task}: aim gives a target of shape {np.shape(target)}, must be (N, 3), here "
-                f"{tcp.shape}, and whether to close of shape {np.shape(closed)}, must be (N,) or one bool"
-            )
+        if np.shape(target) != tcp.shape:
+            told = f"a target of shape {np.shape(target)}, must be (N, 3), here {tcp.shape}"
+            raise RequestError(f"oracle of {self.task}: aim gives {told}")
+        if np.shape(closed) not in ((), (self.size,)):
+            told = f"whether to close of shape {np.shape(closed)}, must be (N,), here ({self.size},), or one bool"
+            raise RequestError(f"oracle of {self.task}: aim gives {told}")
         setpoint = target + self.lead * (target - tcp) - self.brake * moved
         actions = np.empty((self.size, 4), np.float32)
         actions[:, :3] = np.clip((setpoint - privileged["setpoint"]) / SETPOINT_RATE, -1, 1)

@@ -136,5 +136,7 @@ def test_an_oracle_of_the_wrong_shape_is_a_line_and_exit_2(capsys: pytest.Captur
     (here / "lab.py").write_text(TASK.replace('task = "near"\n', f'task = "near"\n{act}'))
     assert main(["oracle", "near", "--import", "lab.py", "--episodes", "2"]) == 2
     error = capsys.readouterr().err
-    told = "etude: task 'near': its oracle NearOracle gave actions of shape (2, 3); the action space has (2, 4)\n"
+    told = (
+        "etude: task 'near': its oracle NearOracle gave actions of shape (2, 3); the action space has (2, 4) (step 0)\n"
+    )
     assert error == told

@@ -46,6 +46,8 @@ class Walk(gymnasium.Env[Any, Any]):
         info: dict[str, Any] = {} if self.wrong == "info" else {"there": self.left == 0 and action[0] > 0}
         if late and self.wrong == "both":
             info["there"] = np.zeros(2, np.bool_)
+        if late and self.wrong == "share":
+            info["there"] = 0.7
         return self._seen(late), reward, self.left == 0, False, info
 
     def _seen(self, late: bool = False) -> Any:
@@ -145,7 +147,8 @@ def test_it_depends_on_the_files_of_environment_and_functions() -> None:
         ("vector", r"its reward is array\(\[1., 1.\]\), must be a finite number"),
         ("text", "its reward is 'lots', must be a finite number"),
         ("none", "its reward is None, must be a finite number"),
-        ("both", r"its info says array\(\[False, False\]\) at 'there', must be whether it is solved"),
+        ("both", r"its info has at 'there' array\(\[False, False\]\), must be True or False"),
+        ("share", r"its info has at 'there' 0.7, must be True or False, whether it is solved"),
         ("ragged", r"its observation \[1.0, \[2.0\]\] is no array of float32"),
         ("bounds", r"its observation is 51.0 at \[1\], must be finite and within -50.0 to 50.0"),
         ("unfinite", r"its observation is inf at \[0\], must be finite"),
@@ -168,6 +171,22 @@ def test_what_its_functions_do_wrong_is_told_too() -> None:
     env.reset(seed=7)
     with pytest.raises(RunError, match="^task walk: success raised ZeroDivisionError.* .seed 7, .* step 1"):
         env.step(np.ones((1, 1), np.float32))
+
+
+def test_success_may_be_told_in_ones_and_zeros_and_in_nothing_between() -> None:
+    register(success=lambda env: np.float32(env.left == 0))
+    assert all(measure_references("walk", 4)["zero"]["successes"])
+    env = make_vector("walk", 1)
+    env.unwrapped.envs[0]._success = lambda env: 0.5  # type: ignore[attr-defined]
+    env.reset(seed=7)
+    with pytest.raises(RunError, match="^task walk: its success gives 0.5, must be True or False.* .seed 7, .* step 1"):
+        env.step(np.ones((1, 1), np.float32))
+
+
+def test_privileged_must_give_a_dict() -> None:
+    register(privileged=lambda env: [env.left])
+    with pytest.raises(RunError, match=r"^task walk: privileged gives \[\d\], must be a dict of arrays .* step 0"):
+        measure_references("walk", 1)
 
 
 def test_what_its_oracle_reads_has_the_same_shapes_in_every_row() -> None:

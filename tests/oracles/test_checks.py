@@ -78,7 +78,7 @@ BROKEN = [
     (
         "oracle solves it steadily",
         oracle(act=lambda self, privileged: privileged["gaol"]),
-        "oracle of mine raised KeyError",
+        "oracle of mine raised NoWordError",
     ),
     (
         "oracle solves it steadily",
