@@ -18,6 +18,7 @@ DONE, FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
 app = typer.Typer(
     name="etude",
+    context_settings={"help_option_names": ["--help", "-h"]},
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Does practising primitive tasks help a robot learn their composition, and what does it forget on the way?",

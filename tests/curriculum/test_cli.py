@@ -45,6 +45,7 @@ def eighty_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ["check", "--help"],
         ["oracle", "--help"],
         ["watch", "--help"],
+        ["watch", "-h"],
         ["status", "--help"],
     ],
 )
