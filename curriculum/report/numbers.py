@@ -67,8 +67,9 @@ def _single(metrics: Mapping[str, Any]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", no_wrap=True)
     table.add_column("")
-    for heading in ("value", "range over seeds" if few else "95% interval", "seeds"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("range over seeds" if few else "95% interval", justify="right")  # gives way where there is no room
+    table.add_column("seeds", justify="right", no_wrap=True)
     for name, metric in metrics.items():
         counted = len(metric["seeds"]["counted"])
         spread = (metric["range"] if counted > 1 else None) if few else metric["interval"]
