@@ -16,7 +16,7 @@ def test_long_numbers_cut_no_other_column_at_80_columns() -> None:
         "interval": None,
         "labels": None,
     }
-    print_numbers(console, {"peak_mem": metric, "time_to_threshold_sequential": metric})
+    print_numbers(console, {"metrics": {"peak_mem": metric, "time_to_threshold_sequential": metric}})
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "…" not in text and text.count("2 of 3") == 2 and text.count("517,214,208 to") == 2
