@@ -124,7 +124,9 @@ def is_solved_by_its_oracle(subject: Subject) -> tuple[str, dict[str, float]]:
     told = f"success {seen['success']:.1%}, variation {variation:.1%} over {subject.episodes} episodes"
     measured = {"return": seen["return"], "success": seen["success"], "variation": variation}
     if seen["success"] < SUCCESS:
-        raise Failed(f"{told}; at least {SUCCESS:.0%} should succeed", measured)
+        failing = np.flatnonzero(~found.episodes["oracle"].successes)[:3] + 1
+        which = f"episode {', '.join(map(str, failing))} of etude watch {subject.spec.id} --seed 0 did not first"
+        raise Failed(f"{told}; at least {SUCCESS:.0%} should succeed; {which}", measured)
     if variation <= VARIATION:
         return told, measured
     if subject.tabletop:

@@ -15,6 +15,9 @@ UNDER = 0.02
 HIGH = 0.06
 ROOM = np.array([-0.173, -0.138])
 ASIDE = 0.012
+OUT = 0.03
+OVER = 0.1  # radians
+AROUND, FREE = 0.05, 0.03
 
 
 def clear_of_drawer(privileged: Privileged, target: Floats, below: float = 0) -> Floats:
@@ -37,6 +40,22 @@ def clear_of_drawer(privileged: Privileged, target: Floats, below: float = 0) ->
     clear = target.copy()
     clear[on, 2] = np.maximum(target[on, 2], handle[on, 2] + HIGH + below)
     clear[rising, :2] = tcp[rising, :2]
+    return clear
+
+
+def clear_of_what_was_moved(privileged: Privileged, target: Floats) -> Floats:
+    """The same targets, (N, 3), for a part that may come after one that has pulled out the drawer, or the lever over.
+
+    Args:
+        privileged: the environment's privileged state.
+        target: (N, 3) where the finger tips should go.
+    """
+    out = privileged["drawer_opening"] > OUT
+    clear = np.where(out[:, None], clear_of_drawer(privileged, target), target)
+    gap = privileged["tcp"] - privileged["lever"]
+    hooked = (privileged["lever_angle"] > OVER) & (np.abs(gap[:, :2]) < AROUND).all(axis=1) & (gap[:, 2] < FREE)
+    clear[hooked] = privileged["tcp"][hooked]
+    clear[hooked, 2] = privileged["lever"][hooked, 2] + 2 * FREE
     return clear
 
 

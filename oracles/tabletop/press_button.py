@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.scene import BUTTON_PRESSED
 from etude.oracles.oracle import Privileged
+from etude.oracles.tabletop.clearance import clear_of_what_was_moved
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
 # Metres from the middle of the button's top to the finger or the tool centre point, whose tips reach 11 mm lower.
@@ -32,7 +33,7 @@ class PressButtonOracle(TabletopOracle):
         beside = tcp[:, 2] - button[:, 2] < SUNK
         target[beside, :2] = tcp[beside, :2]
         target[:, 2] += np.where(over & ~beside, THROUGH, CLEARANCE)
-        return target, False
+        return clear_of_what_was_moved(privileged, target), False
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
         """Whether the button is pressed."""

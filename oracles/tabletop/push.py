@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from etude.envs.tabletop.push import TOLERANCE
 from etude.oracles.oracle import Privileged
+from etude.oracles.tabletop.clearance import clear_of_what_was_moved
 from etude.oracles.tabletop.motion import Floats, TabletopOracle
 
 # Metres from the cube's centre to the tool centre point, whose finger tips reach 11 mm lower; the cube is 40 mm wide.
@@ -48,7 +49,7 @@ class PushOracle(TabletopOracle):
         target[moving, :2] = (tcp[:, :2] + way * stride[:, None])[moving]
         there = on & ~moving
         target[there, :2] = tcp[there, :2]
-        return target, True
+        return clear_of_what_was_moved(privileged, target), True
 
     def done(self, privileged: Privileged) -> NDArray[np.bool_]:
         """Whether the cube is on the target."""

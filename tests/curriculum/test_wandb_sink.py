@@ -1,4 +1,5 @@
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -46,7 +47,10 @@ def read_back(folder: Path) -> list[dict[str, Any]]:
 def folders_of(study: Path) -> dict[str, Path]:
     """The offline runs by their names."""
     folders = [path for path in (study / "wandb").glob("offline-run-*") if path.is_dir()]
-    by_name = {folder.name.split("-", 3)[3].rsplit("-", 1)[0]: folder for folder in folders}
+    # W&B adds a number where a run of that name has begun before in the same second, as one that it could not send.
+    token = (study / "wandb" / "id").read_text().strip()
+    named = re.compile(rf"offline-run-\d+_\d+-(.+)-{token}(-\d+)?")
+    by_name = {match[1]: folder for folder in folders if (match := named.fullmatch(folder.name))}
     assert len(by_name) == len(folders)
     return by_name
 

@@ -29,6 +29,22 @@ def test_a_composition_is_played_through_by_its_parts_oracles() -> None:
     assert measured["random"]["return"] < 0.3 * measured["oracle"]["return"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("parts", "least"),
+    [
+        (["open-drawer", "press-button"], 0.99),
+        (["pull-lever", "push"], 0.99),
+        (["open-drawer", "push"], 0.97),
+        (["grasp", "lift", "carry", "place", "press-button"], 0.99),
+    ],
+    ids=lambda given: "+".join(given) if isinstance(given, list) else str(given),
+)
+def test_oracles_leave_what_the_part_before_has_pulled_out(parts: list[str], least: float) -> None:
+    compose("my-chain", parts=parts)
+    assert measure_oracle("my-chain", episodes=200)["oracle"]["success"] >= least
+
+
 def test_its_reward_is_staged_and_its_start_the_common_one() -> None:
     compose("my-chain", parts=["press-button", "open-drawer"])
     env = etude.make_vector("my-chain", 2)
