@@ -103,7 +103,7 @@ class Cuts:
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir") and self._ours(arguments[0]):
             self.come_to(event[3:])
-            if event == "os.mkdir":
+            if event == "os.mkdir" and not os.path.exists(arguments[0]):  # It is told of those that fail, too.
                 self._new.add(os.path.abspath(arguments[0]))
             if event == "os.rename":
                 old, new = (os.path.abspath(path) for path in arguments[:2])

@@ -80,6 +80,7 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     remove(aside)
     aside.mkdir()
     with naming(folder):
+        sync(folder.parent.parent)  # Whoever made the one above may have been killed before its name was on the disk.
         write(aside)
         for path in sorted(aside.rglob("*")):
             sync(path)

@@ -117,6 +117,9 @@ def test_a_new_folder_is_fsynced_into_each_one_above_it(tmp_path: Path, monkeypa
     assert not synced
     write_save(tmp_path / "study" / "save", 512, writer("whole"))
     assert {tmp_path / "study", tmp_path / "study" / "save"} <= set(synced)
+    synced.clear()
+    write_save(tmp_path / "study" / "save", 1024, writer("whole"))  # Who made the folder may have been killed at once.
+    assert {tmp_path / "study", tmp_path / "study" / "save"} <= set(synced)
 
 
 def test_a_folder_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
