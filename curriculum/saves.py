@@ -23,13 +23,17 @@ def write_text(path: Path, text: str, lasting: bool = True) -> None:
         lasting: have it on the disk before going on; without, a power cut may leave it empty.
     """
     aside = _aside(path)
-    with naming(path):
-        aside.write_text(text, encoding="utf-8")
-        if lasting:
-            sync(aside)
-        os.replace(aside, path)
-        if lasting:
-            sync(path.parent)
+    try:
+        with naming(path):
+            aside.write_text(text, encoding="utf-8")
+            if lasting:
+                sync(aside)
+            os.replace(aside, path)
+            if lasting:
+                sync(path.parent)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
 
 
 def write_file(path: Path, write: Callable[[Path], None]) -> None:

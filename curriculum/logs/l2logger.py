@@ -5,7 +5,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from etude.curriculum.logs.log import Entry, Fields, Log, LoggedRun, read_lines
+from etude.curriculum.logs.log import NO_SUCCESS, Entry, Fields, Log, LoggedRun, read_lines
 from etude.envs.errors import RequestError
 
 NEEDED = ("block_num", "exp_num", "block_type", "task_name", "exp_status")
@@ -50,9 +50,7 @@ def read_l2logger(path: Path, episodes: int | None = None, column: str | None = 
         taken[kind] = taken.get(kind, 0) + 1
     log.notes.append("A step is a training experience; a run's seed is its place among the folders.")
     if not success:
-        log.notes.append(
-            "The log has no column success: episodes count as not succeeded, and success rates say nothing."
-        )
+        log.notes.append(NO_SUCCESS)
     if dropped:
         log.notes.append(f"{dropped:,} experiences that were incomplete or of a sleep block were left out.")
     return log

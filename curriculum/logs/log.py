@@ -7,6 +7,8 @@ from typing import Any
 
 from etude.envs.errors import RequestError
 
+NO_SUCCESS = "The log has no column success: episodes count as not succeeded, and success rates say nothing."
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from etude.curriculum.logs.log import Entry, Fields, Log, LoggedRun, check_columns, read_lines
+from etude.curriculum.logs.log import NO_SUCCESS, Entry, Fields, Log, LoggedRun, check_columns, read_lines
 from etude.envs.errors import RequestError
 
 NEEDED = ("step", "task", "training")
@@ -23,7 +23,8 @@ def read_tidy(path: Path) -> Log:
     places: dict[tuple[str, int, str], str] = {}
     runs: dict[str, tuple[str, int]] = {}
     trained: dict[str, dict[str, int]] = {}
-    skipped = 0
+    episodes_seen: dict[tuple[str, int, str], set[int]] = {}
+    skipped, successes_told = 0, False
     for fields in _lines(path):
         own = fields.text("study") if _has(fields, "study") else ""
         study = study or own
@@ -36,6 +37,12 @@ def read_tidy(path: Path) -> Log:
         seed = fields.whole("seed") if _has(fields, "seed") else 0
         name, step, task = f"{group}-seed{seed}", fields.whole("step"), fields.text("task")
         runs[name] = group, seed
+        if _has(fields, "episode"):
+            seen = episodes_seen.setdefault((name, step, task), set())
+            if (episode := fields.whole("episode")) in seen:
+                raise fields.fault("episode", f"{episode} of {task} at step {step} of {name} is there twice")
+            seen.add(episode)
+        successes_told |= _has(fields, "success")
         cells.setdefault((name, step, task), []).append(_values(fields))
         places.setdefault((name, step, task), fields.where)
         if step:
@@ -53,6 +60,8 @@ def read_tidy(path: Path) -> Log:
     for (name, step, task), episodes in cells.items():
         returns, successes, lengths = zip(*episodes, strict=True)
         log.entries.append(Entry(name, step, task, returns, successes, lengths, places[name, step, task]))
+    if not successes_told:
+        log.notes.append(NO_SUCCESS)
     if skipped:
         log.notes.append(f"{skipped:,} rows of further orders and of leave-one-out runs were left out.")
     return log

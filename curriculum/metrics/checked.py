@@ -19,7 +19,7 @@ def value_of(metric: Metric, view: StudyView) -> Value | Undefined:
         if not isinstance(found, Value):
             return Undefined(f"its function returned {type(found).__name__}, must return Value or Undefined")
         array = np.asarray(found.value, np.float64)
-    except Exception as error:  # a metric of the user's own may raise anything, and the others go on
+    except (Exception, SystemExit) as error:  # a metric of the user's own may do anything, and the others go on
         return Undefined(f"its function failed ({in_words(error)})")
     if array.ndim == 0 and not np.isfinite(array):
         return Undefined(f"its value is {array}, not a finite number")
@@ -44,7 +44,7 @@ def resampled(metric: Metric, faults: MutableMapping[str, str]) -> Callable[[Stu
                 fault = "its value is not one number a resample, (B,); reduce over named axes, as in min(axis=-1)"
             else:
                 fault = "it is undefined under resamples though not of the curves themselves; decide by view.point"
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             fault = f"its function failed under resamples, {in_words(error)}"
         faults[metric.name] = f"{metric.name} has no interval: {fault}, or register it with resampled=False"
         return np.full(view.resamples, np.nan)

@@ -13,7 +13,7 @@ from etude.curriculum.metrics.alarms import alarms
 from etude.curriculum.metrics.arrays import FloatArray
 from etude.curriculum.metrics.bootstrap import bootstrap, describe_interval
 from etude.curriculum.metrics.checked import resampled, value_of
-from etude.curriculum.metrics.cost import cost_of_runs
+from etude.curriculum.metrics.cost import cost_of_runs, unrecorded
 from etude.curriculum.metrics.curves import Curves, Of, load_curves
 from etude.curriculum.metrics.registry import Metric, Tier, Undefined, Value, get_metric, metric_names
 from etude.curriculum.metrics.sensitivity import noise_shares
@@ -113,7 +113,7 @@ def measure(curves: Curves, names: Sequence[str] | None = None) -> dict[str, Any
             "tasks": tasks,
             "costs": cost_of_runs(curves),
             "regimes": {group: _describe_group(curves, group) for group in curves.regimes},
-            "warnings": [*alarms(curves, tasks), *faults.values()],
+            "warnings": [*alarms(curves, tasks), *unrecorded(described), *faults.values()],
         }
     )
     return result

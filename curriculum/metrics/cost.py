@@ -1,6 +1,6 @@
 """What a study cost: time, memory, sizes and operations, from each run's status.json and cost.json."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -37,6 +37,9 @@ class Cost:
     of_run: Callable[[dict[str, Any]], float | None]
     total: Callable[[Sequence[float]], float]
     direction: Direction = "lower"
+
+
+NOT_RECORDED = "not recorded"
 
 
 @once
@@ -82,6 +85,20 @@ def cost_of_runs(curves: Curves) -> dict[str, dict[str, float | None]]:
             known = facts(curves, group, seed)
             found[str(RunName(group, seed))] = {name: cost.of_run(known) for name, cost in COSTS.items()}
     return found
+
+
+def unrecorded(described: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A line for each finished run that counts in some costs and not in others, since it has not recorded those.
+
+    Args:
+        described: metrics by name, each with what it has `left_out` and why.
+    """
+    lacking: dict[str, list[str]] = {}
+    for name, metric in described.items():
+        for run, reason in metric["left_out"].items():
+            if reason == NOT_RECORDED:
+                lacking.setdefault(run, []).append(name)
+    return [f"{run} has not recorded {', '.join(names)}, and is left out there" for run, names in lacking.items()]
 
 
 def _stored(name: str) -> Callable[[dict[str, Any]], float | None]:
@@ -141,7 +158,7 @@ def _metric(name: str, cost: Cost) -> Callable[[StudyView], Value | Undefined]:
                 run = str(RunName(group, seed))
                 value = cost.of_run(facts(curves, group, seed)) if seed in records.finished else None
                 if value is None:
-                    left_out[run] = "not recorded" if seed in records.finished else "not finished"
+                    left_out[run] = NOT_RECORDED if seed in records.finished else "not finished"
                 else:
                     values.append(value)
         if not values:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+import numpy as np
+
 
 class Keeps(Protocol):
     """Something that keeps what functions under `once` have returned of it."""
@@ -21,7 +23,7 @@ T = TypeVar("T")
 def once(function: Callable[Concatenate[K, P], T]) -> Callable[Concatenate[K, P], T]:
     """Keep what a function of a view or of curves, and of hashable arguments, returns: a decorator.
 
-    What is kept is shared, so nobody may write into it.
+    What is kept is shared, so an array is made read-only.
     """
     defaults = function.__defaults__ or ()
 
@@ -30,6 +32,8 @@ def once(function: Callable[Concatenate[K, P], T]) -> Callable[Concatenate[K, P]
         key = (function, *given, *defaults[len(given) :], *named.items())
         if key not in of.found:
             of.found[key] = function(of, *given, **named)
+            if isinstance(of.found[key], np.ndarray):
+                of.found[key].setflags(write=False)
         result: T = of.found[key]
         return result
 

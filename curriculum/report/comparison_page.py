@@ -108,7 +108,10 @@ def _headline(measured: Measured) -> Table:
             metric = metrics["metrics"].get(name, {})
             row += [metric.get("value"), (metric.get("over_seeds") or {}).get("sd")]
         rows.append([*row, counted(metrics["metrics"]["bwt"]["seeds"])])
-    note = "sd is the standard deviation of the seeds' own values."
+    note = (
+        "Values are of the curves averaged over the seeds; sd is the standard deviation of the seeds' own values, "
+        "whose mean may be another."
+    )
     return Table("headline", "Headline numbers", [*columns, Column("counted for BWT")], rows, note)
 
 
@@ -137,8 +140,9 @@ def _about_tests(tests: Table) -> list[str]:
     if not tests.rows:
         return ["No two of the studies have the same tasks and a seed in common, so there is nothing to pair."]
     said = (
-        "Two-sided: Wilcoxon's signed-rank test from 6 shared seeds up, the exact sign-flip permutation test below. A "
-        "p beside the least that so many seeds can give says all that they can say."
+        "Differences are of the seeds' own values. Two-sided: Wilcoxon's signed-rank test from 6 shared seeds up, the "
+        "exact sign-flip permutation test below. A p beside the least that so many seeds can give says all that they "
+        "can say."
     )
     pairs = {(row[1], row[2]) for row in tests.rows}
     return [said + (" The p are not corrected for the number of comparisons." if len(pairs) > 1 else "")]

@@ -1,3 +1,4 @@
+import errno
 import os
 import subprocess
 import sys
@@ -71,6 +72,20 @@ def test_what_a_process_that_is_gone_left_aside_is_removed(tmp_path: Path) -> No
         path.write_text("half")
     saves.write_text(tmp_path / "a.json", "whole")
     assert {path.name for path in tmp_path.iterdir()} == {"a.json", others.name}
+
+
+def test_a_text_that_finds_no_room_leaves_the_old_one_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saves.write_text(tmp_path / "a.json", "whole")
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        saves.write_text(tmp_path / "a.json", "half")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["whole"]
 
 
 def flip_a_bit(save: Path) -> None:

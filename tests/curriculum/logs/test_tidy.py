@@ -53,6 +53,22 @@ def test_a_table_of_several_studies_is_refused(tmp_path: Path) -> None:
         import_log(write(tmp_path, lines), "tidy", tmp_path / "study")
 
 
+def test_an_episode_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    lines = [f"{line},{place if place else 'episode'}" for place, line in enumerate(LINES)]
+    import_log(write(tmp_path, lines), "tidy", tmp_path / "study")
+    with pytest.raises(RequestError, match=r"line 20: episode 1 of a at step 0 of sequential-seed0 is there twice"):
+        import_log(write(tmp_path, [*lines, lines[1]]), "tidy", tmp_path / "other")
+
+
+def test_a_table_without_success_says_that_success_rates_say_nothing(tmp_path: Path) -> None:
+    import_log(write(tmp_path, LINES), "tidy", tmp_path / "study")
+    (note,) = json.loads((tmp_path / "study" / "import.json").read_bytes())["notes"]
+    assert note == "The log has no column success: episodes count as not succeeded, and success rates say nothing."
+    lines = [f"{line},{'true' if place else 'success'}" for place, line in enumerate(LINES)]
+    import_log(write(tmp_path, lines), "tidy", tmp_path / "told")
+    assert json.loads((tmp_path / "told" / "import.json").read_bytes())["notes"] == []
+
+
 def test_a_few_columns_are_enough(tmp_path: Path) -> None:
     import_log(write(tmp_path, LINES), "tidy", tmp_path / "study")
     tasks = compute_metrics(tmp_path / "study")["tasks"]

@@ -1,4 +1,5 @@
 import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,10 +37,17 @@ def fails(view: StudyView) -> Value:
     raise KeyError("joint")
 
 
+def writes(view: StudyView) -> Value:
+    view.scores("sequential")[:] = 0  # What all other metrics read.
+    return Value(0.0)
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
         (fails, "its function failed (KeyError: 'joint')"),
+        (lambda view: sys.exit(7), "its function failed (SystemExit: 7)"),
+        (writes, "its function failed (ValueError: assignment destination is read-only)"),
         (lambda view: 3.0, "its function returned float, must return Value or Undefined"),
         (lambda view: Value(float("nan")), "its value is nan, not a finite number"),
         (lambda view: Value(np.inf), "its value is inf, not a finite number"),

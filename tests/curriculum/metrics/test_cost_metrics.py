@@ -56,6 +56,9 @@ def test_a_studys_costs_are_put_together_from_its_runs(study: Path) -> None:
     assert metrics["peak_mem"]["value"] == 4e8
     assert metrics["state_bytes"]["left_out"] == {"scratch-seed1": "not recorded"}
     assert metrics["wall_time"]["interval"] is None
+    [told] = [line for line in measured["warnings"] if "has not recorded" in line]
+    assert told.startswith("scratch-seed1 has not recorded peak_mem, trainable_params, ")
+    assert told.endswith("total_flops, and is left out there") and "wall_time" not in told
     assert set(measured["costs"]) == {f"{group}-seed{seed}" for group in ("sequential", "scratch") for seed in (0, 1)}
 
 
