@@ -40,7 +40,8 @@ def mend(run: RunFolder, suite: Suite, name: RunName) -> list[str]:
     evaluations = read_evaluations(run.evaluations)
     found = [(e.step, e.task) for e in evaluations if e.step <= step]
     short = any(len(e.returns) != suite.evaluation.episodes for e in evaluations if e.step <= step)
-    lacking = [f"lacks {task} at step {at:,}" for at, task in wanted if (at, task) not in found]
+    recorded = set(found)
+    lacking = [f"lacks {task} at step {at:,}" for at, task in wanted if (at, task) not in recorded]
     if not done:  # A finished run may be kept without them.
         lacking += _lacking_beside(run, plan, step)
     if found == wanted and not short and not lacking:

@@ -110,8 +110,8 @@ def write_save(saves: Path, step: int, write: Callable[[Path], None]) -> None:
         (folder / CHECKSUMS).write_text(json.dumps(_checksums(folder), indent=1) + "\n")
 
     write_folder(saves / str(step), write_with_checksums)
-    for older in _newest_first(saves)[KEPT:]:
-        remove(older)
+    for other in (*_newest_first(saves)[KEPT:], *saves.glob(".*.aside")):  # One process saves here at a time.
+        remove(other)
 
 
 def find_save(saves: Path) -> tuple[Path | None, dict[Path, str]]:

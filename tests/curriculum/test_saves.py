@@ -41,6 +41,7 @@ def test_a_save_that_was_not_finished_is_no_save(tmp_path: Path) -> None:
 def test_what_others_put_beside_the_saves_is_left_there(tmp_path: Path) -> None:
     (tmp_path / ".DS_Store").touch()
     (tmp_path / "1024").write_text("no folder")
+    (tmp_path / ".100.elsewhere-1.aside").mkdir()  # What a killed process left: no later save has its step.
     for step in (512, 1024, 2048, 4096):
         write_save(tmp_path, step, writer(str(step)))
     assert {path.name for path in tmp_path.iterdir()} == {".DS_Store", "2048", "4096"}
